@@ -30,7 +30,6 @@ Sources are given as file:line in tilelang 0.1.15, src/ascend/transform/.
 
 from __future__ import annotations
 
-import argparse
 import gc
 import os
 import sys
@@ -39,63 +38,145 @@ from collections import namedtuple
 # typing.TYPE_CHECKING without its import, which costs a tenth of a whole run.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from argparse import ArgumentParser
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
+PIPES = frozenset({"S", "V", "M", "MTE1", "MTE2", "MTE3", "FIX"})  # ascend_pipe.h:52
 INTRA_CORE_SLOTS = 8  # kIntraCoreFlagLimit, insert_sync.cc:2135
 CROSS_CORE_SLOTS = 16  # kCrossCoreFlagLimit, insert_sync.cc:2136
 LOCK_POOL_SLOTS = 32  # kMaxBufId, rewrite_flag_to_buf.cc:62
 
 CROSS_CORE = "Cube-Vector"  # the cross-core namespace's name, insert_sync.cc:2085
+SHARING = ("always", "on-demand")
+NO_CROSS_CORE_LOCKS = "no lock pool for cross-core flags"
 
 
 # The declaration
 
 
-class SyncPoint(namedtuple("SyncPoint", "name share", defaults=(None,))):
-    """One point of synchronisation between two pipes, as wide as the depth.
+def _is_name(text: str) -> bool:
+    alphanumeric = text.translate(dict.fromkeys(b"_.[]-", "a"))
+    return text.isascii() and alphanumeric.isalnum() and text[0] != "-"
 
-    name    what the tables call it
-    share   sync points of one share group may share a base id; None: shares
-            with none (the compiler's proof of it: reusable_pairs_,
-            insert_sync.cc:1729, :1742)
+
+class SyncPoint(namedtuple("SyncPoint", "name event versions cross_iter share")):
+    """One point of synchronisation between two pipes.
+
+    name        letters, digits and _ . [ ] -, not starting with a dash
+    event       the hard_event whose namespace it lives in, PROD_CONS of two
+                PIPES; "cross-core"; or None: wherever the kernel puts those
+                that name no event
+    versions    its num_versions where that is fixed, at least 1; None: the depth
+    cross_iter  whether it is a dependency on an earlier iteration (a release)
+    share       sync points of one namespace and one share group may share a
+                base id; None: with no other (the compiler's proof that they
+                may: reusable_pairs_, insert_sync.cc:1729, :1742)
+
+    Raises ValueError where one of these is not as described.
     """
 
     __slots__ = ()
     name: str
+    event: str | None
+    versions: int | None
+    cross_iter: bool
     share: str | None
 
+    def __new__(
+        cls,
+        name: str,
+        event: str | None = None,
+        versions: int | None = None,
+        cross_iter: bool = False,
+        share: str | None = None,
+    ) -> SyncPoint:
+        """Check every rule above."""
+        for what, text in ("name", name), ("share group", share):
+            if text is not None and not _is_name(text):
+                raise ValueError(
+                    f"{what} {text!r}: expected letters, digits and _ . [ ] -,"
+                    " not starting with a dash"
+                )
+        if event is not None and event != "cross-core":
+            producer, _, consumer = event.partition("_")
+            if not {producer, consumer} <= PIPES or producer == consumer:
+                raise ValueError(
+                    f"event {event!r}: expected cross-core, or PROD_CONS of two"
+                    f" different pipes of {' '.join(sorted(PIPES))}"
+                )
+        if versions is not None and versions < 1:
+            raise ValueError(f"versions {versions}: expected at least 1")
+        return super().__new__(cls, name, event, versions, cross_iter, share)
 
-class Kernel(namedtuple("Kernel", "sync_points cross_core sharing")):
+
+class Kernel(
+    namedtuple("Kernel", "sync_points cross_core sharing reserved lock_reserved")
+):
     """The sync points of one kernel and how their flags are allocated.
 
-    sync_points  in the order of their ids
-    cross_core   whether they live in the cross-core namespace (16 slots) or
-                 in that of one hard_event (8 slots)
-    sharing      whether every share group gets one base id
+    sync_points    in the order that the compiler meets them; no name twice
+    cross_core     whether those that name no event are cross-core flags, and
+                   not of one unnamed namespace of 8 slots
+    sharing        None; "always": every share group is one allocation, as wide
+                   as its widest sync point; "on-demand": as the compiler does
+    reserved       cross-core ids that the kernel uses explicitly; kept modulo 16
+    lock_reserved  how many slots of the lock pool are taken beforehand, 0 to
+                   32; gemm_l1 takes 2 (rewrite_flag_to_buf.cc:70)
+
+    Raises ValueError where one of these is not as described.
     """
 
     __slots__ = ()
     sync_points: tuple[SyncPoint, ...]
     cross_core: bool
-    sharing: bool
+    sharing: str | None
+    reserved: frozenset[int]
+    lock_reserved: int
+
+    def __new__(
+        cls,
+        sync_points: Iterable[SyncPoint],
+        cross_core: bool = False,
+        sharing: str | None = None,
+        reserved: Iterable[int] = (),
+        lock_reserved: int = 0,
+    ) -> Kernel:
+        """Check every rule above."""
+        sync_points = tuple(sync_points)
+        if not sync_points:
+            raise ValueError("no sync points: expected at least 1")
+        names: set[str] = set()
+        for point in sync_points:
+            if point.name in names:
+                raise ValueError(f"name {point.name!r} twice: expected every name once")
+            names.add(point.name)
+        if sharing not in {None, *SHARING}:
+            raise ValueError(f"sharing {sharing!r}: expected one of {SHARING}")
+        if not 0 <= lock_reserved <= LOCK_POOL_SLOTS:
+            raise ValueError(
+                f"lock_reserved {lock_reserved}: expected 0 to {LOCK_POOL_SLOTS}"
+            )
+        slots = frozenset(number % CROSS_CORE_SLOTS for number in reserved)
+        return super().__new__(
+            cls, sync_points, cross_core, sharing, slots, lock_reserved
+        )
+
+    def namespace_of(self, point: SyncPoint) -> str | None:
+        """The name of the namespace that this sync point lives in, a
+        hard_event or CROSS_CORE (FlagDomain, insert_sync.cc:2083); None: the
+        unnamed one."""
+        if point.event == "cross-core" or (self.cross_core and point.event is None):
+            return CROSS_CORE
+        return point.event
 
 
-def built_in_kernel(cross_core: bool = False, sharing: bool = False) -> Kernel:
-    """Two loads and their releases, in one namespace: the pessimistic bound.
-
-    >>> [point.name for point in built_in_kernel().sync_points]
-    ['acquire_A', 'acquire_B', 'release_A', 'release_B']
-    """
-    return Kernel(
-        (
-            SyncPoint("acquire_A"),
-            SyncPoint("acquire_B"),
-            SyncPoint("release_A", share="release"),
-            SyncPoint("release_B", share="release"),
-        ),
-        cross_core,
-        sharing,
-    )
+# Two loads and their releases, without an event and so all in one namespace.
+BUILT_IN = (
+    SyncPoint("acquire_A"),
+    SyncPoint("acquire_B"),
+    SyncPoint("release_A", share="release"),
+    SyncPoint("release_B", share="release"),
+)
 
 
 # The plan of one depth
@@ -120,8 +201,8 @@ class Placement(namedtuple("Placement", "name num_versions placement base")):
 class Namespace(namedtuple("Namespace", "name slots ids kept_slots sync_points")):
     """One namespace at one depth.
 
-    name         the hard_event, CROSS_CORE, or None where none was named
-    slots        how many slots it has
+    name         the hard_event, CROSS_CORE, or None for the unnamed one
+    slots        how many slots it has that are not reserved
     ids          how many ids the allocator asks for, over all allocations
     kept_slots   how many of them stay flags; all of them unless one spills
     sync_points  a Placement for each, as declared
@@ -135,12 +216,13 @@ class Namespace(namedtuple("Namespace", "name slots ids kept_slots sync_points")
     sync_points: tuple[Placement, ...]
 
 
-class Plan(namedtuple("Plan", "depth namespaces lock_slots rejected")):
+class Plan(namedtuple("Plan", "depth namespaces lock_slots spilled rejected")):
     """What the compiler does with a kernel at one depth.
 
     depth       num_stages
     namespaces  in order of first appearance
-    lock_slots  how many slots of the lock pool are used
+    lock_slots  how many slots of the lock pool are used, reserved ones included
+    spilled     the names of the sync points that spill, as declared
     rejected    why the compile stops, in a few words; None if it does not
     """
 
@@ -148,17 +230,8 @@ class Plan(namedtuple("Plan", "depth namespaces lock_slots rejected")):
     depth: int
     namespaces: tuple[Namespace, ...]
     lock_slots: int
+    spilled: tuple[str, ...]
     rejected: str | None
-
-    @property
-    def spilled(self) -> list[str]:
-        """The names of the sync points that spill, as declared."""
-        return [
-            point.name
-            for namespace in self.namespaces
-            for point in namespace.sync_points
-            if point.placement == "lock"
-        ]
 
 
 def knapsack_keep(widths: Sequence[int], capacity: int) -> list[bool]:
@@ -194,36 +267,78 @@ def knapsack_keep(widths: Sequence[int], capacity: int) -> list[bool]:
     return kept
 
 
-def _allocate(kernel: Kernel, depth: int) -> tuple[list[int], list[int]]:
-    """Group the sync points into allocations: FlagAllocator::Plan,
-    insert_sync.cc:1851.  Returns the allocation of each sync point, and the
-    width in ids of each allocation, in id order."""
-    allocation_of: list[int] = []
-    widths: list[int] = []
-    first_of_group: dict[str, int] = {}
-    for point in kernel.sync_points:
-        allocation = len(widths)
-        if kernel.sharing and point.share is not None:
-            allocation = first_of_group.setdefault(point.share, allocation)
-        if allocation == len(widths):
-            widths.append(depth)
-        allocation_of.append(allocation)
-    return allocation_of, widths
+def _first_fit(free: list[bool], width: int) -> int | None:
+    """The lowest base of width contiguous free slots, if there is one:
+    find_cross_core_range, insert_sync.cc:1901."""
+    for base in range(len(free) - width + 1):
+        if all(free[base : base + width]):
+            return base
+    return None
+
+
+def _allocate(
+    points: Sequence[SyncPoint],
+    widths: Sequence[int],
+    free: list[bool],
+    cross_core: bool,
+    sharing: str | None,
+) -> tuple[list[int], list[int]]:
+    """Group the sync points of one namespace into allocations:
+    FlagAllocator::Plan, insert_sync.cc:1851.
+
+    Takes each sync point's width in ids and the slots that are not reserved,
+    which it marks as it uses them.  Returns the allocation of each sync point,
+    and each allocation's width in ids, in id order.
+    """
+    allocation_of = [0] * len(points)
+    demands: list[int] = []
+    opened_by: list[SyncPoint] = []
+    of_group: dict[str | None, list[int]] = {}
+    required, slots = sum(widths), sum(free)
+    # Releases first, then wider before narrower, else as declared: :1912-1924.
+    order = sorted(range(len(points)), key=lambda each: -widths[each])
+    order.sort(key=lambda each: not points[each].cross_iter)
+    for index in order:
+        point, width = points[index], widths[index]
+        group = of_group.setdefault(point.share, [])
+        joins = base = None
+        if sharing == "on-demand":
+            base = _first_fit(free, width)
+            if required > slots or base is None:  # the namespace is short: :1946
+                for each in group if point.share is not None else ():
+                    if demands[each] >= width and (
+                        cross_core or opened_by[each].cross_iter == point.cross_iter
+                    ):
+                        joins = each
+                        required -= width
+                        break
+        elif sharing == "always" and point.share is not None and group:
+            joins = group[0]
+        if joins is None:
+            joins = len(demands)
+            demands.append(0)
+            opened_by.append(point)
+            group.append(joins)
+            if base is not None:
+                free[base : base + width] = [False] * width
+        demands[joins] = max(demands[joins], width)
+        allocation_of[index] = joins
+    return allocation_of, demands
 
 
 def plan(kernel: Kernel, depth: int) -> Plan:
     """What the compiler does with kernel at this depth (num_stages, from 1).
 
-    Kept allocations are renumbered from 0 in id order, spilled ones get lock
-    slots from 0 in id order (rewrite_flag_to_buf.cc:334-357).  The compile
-    stops where the lock pool overflows (rewrite_flag_to_buf.cc:364) and where
-    a cross-core flag gets no slot (insert_sync.cc:1993): the plan shows the
-    model's knapsack all the same, and says that it is rejected.  Raises
+    Kept allocations get the lowest slots in id order; spilled ones get lock
+    slots in id order, through all namespaces (rewrite_flag_to_buf.cc:318-357).
+    The compile stops where the lock pool overflows (rewrite_flag_to_buf.cc:364)
+    and where a cross-core flag finds no slots (insert_sync.cc:1993): the plan
+    then shows the model's own spill, and says that it is rejected.  Raises
     ValueError for a depth below 1.
 
-    >>> at_3 = plan(built_in_kernel(), depth=3)
+    >>> at_3 = plan(Kernel(BUILT_IN), depth=3)
     >>> at_3.spilled, at_3.lock_slots
-    (['release_A', 'release_B'], 6)
+    (('release_A', 'release_B'), 6)
     """
     if depth < 1:
         raise ValueError(f"depth {depth}: expected at least 1")
@@ -239,86 +354,119 @@ def plan(kernel: Kernel, depth: int) -> Plan:
 
 
 def _plan(kernel: Kernel, depth: int) -> Plan:
-    slots = CROSS_CORE_SLOTS if kernel.cross_core else INTRA_CORE_SLOTS
-    allocation_of, widths = _allocate(kernel, depth)
-    kept = knapsack_keep(widths, slots)
-    used = [0, 0]  # lock slots, flag slots
-    base_ids: list[int] = []
-    for width, keep in zip(widths, kept):
-        base_ids.append(used[keep])
-        used[keep] += width
-    locks, flags = used
-    placements = tuple(
-        Placement(point.name, depth, "flag" if kept[each] else "lock", base_ids[each])
-        for point, each in zip(kernel.sync_points, allocation_of)
-    )
-    namespace = Namespace(
-        name=CROSS_CORE if kernel.cross_core else None,
-        slots=slots,
-        ids=flags + locks,
-        kept_slots=flags,
-        sync_points=placements,
-    )
+    homes = [kernel.namespace_of(point) for point in kernel.sync_points]
+    members: dict[str | None, list[SyncPoint]] = {home: [] for home in homes}
+    for point, home in zip(kernel.sync_points, homes):
+        members[home].append(point)
+    namespaces: list[Namespace] = []
+    locks = kernel.lock_reserved
+    for name, points in members.items():
+        namespace, locks = _plan_namespace(kernel, name, points, depth, locks)
+        namespaces.append(namespace)
+    declared = {each.name: iter(each.sync_points) for each in namespaces}
+    placements = (next(declared[home]) for home in homes)
+    spilled = tuple(each.name for each in placements if each.placement == "lock")
     rejected = None
-    if kernel.cross_core and locks:
-        rejected = "no lock pool for cross-core flags"
+    if any(
+        each.name == CROSS_CORE and each.kept_slots < each.ids for each in namespaces
+    ):
+        rejected = NO_CROSS_CORE_LOCKS
     elif locks > LOCK_POOL_SLOTS:
         rejected = f"lock pool {locks}/{LOCK_POOL_SLOTS}"
-    return Plan(depth, (namespace,), locks, rejected)
+    return Plan(depth, tuple(namespaces), locks, spilled, rejected)
 
 
-def first_spill(kernel: Kernel) -> int:
-    """The smallest depth at which a sync point spills.
+def _plan_namespace(
+    kernel: Kernel, name: str | None, points: list[SyncPoint], depth: int, locks: int
+) -> tuple[Namespace, int]:
+    """Plan one namespace; locks is the first free lock slot, before and after."""
+    cross_core = name == CROSS_CORE
+    free = [True] * INTRA_CORE_SLOTS
+    if cross_core:
+        free = [slot not in kernel.reserved for slot in range(CROSS_CORE_SLOTS)]
+    slots = sum(free)
+    widths = [point.versions or depth for point in points]
+    allocation_of, demands = _allocate(
+        points, widths, free.copy(), cross_core, kernel.sharing
+    )
+    kept = knapsack_keep(demands, slots)
+    base_ids: list[int] = []
+    for allocation, width in enumerate(demands):
+        base = _first_fit(free, width) if kept[allocation] else None
+        if base is not None:
+            free[base : base + width] = [False] * width
+        else:
+            kept[allocation] = False
+            base = locks
+            locks += width
+        base_ids.append(base)
+    placements = tuple(
+        Placement(point.name, width, "flag" if kept[each] else "lock", base_ids[each])
+        for point, width, each in zip(points, widths, allocation_of)
+    )
+    return Namespace(name, slots, sum(demands), slots - sum(free), placements), locks
 
-    There always is one: at depth 17 a sync point is wider than any namespace.
-    """
-    depths = range(1, CROSS_CORE_SLOTS + 2)
-    return next(depth for depth in depths if plan(kernel, depth).spilled)
+
+def last_depth_without_spill(kernel: Kernel) -> int | None:
+    """The depth before the first at which a sync point spills: 0 where depth 1
+    spills, None where none does, which takes fixed widths throughout."""
+    for depth in range(1, CROSS_CORE_SLOTS + 2):  # wider than any namespace
+        if plan(kernel, depth).spilled:
+            return depth - 1
+    return None
 
 
 # The report
 
 
-def text_report(kernel: Kernel, depths: Sequence[int], summary: bool) -> Iterator[str]:
+def text_report(kernel: Kernel, depths: Iterable[int], summary: bool) -> Iterator[str]:
     """The lines that the command prints: the block of each depth and, with
     summary, the table of demand over slots."""
-    rows: list[Sequence[str]] = [("depth", "ids", "locks", "verdict")]
-    for number, depth in enumerate(depths):
+    rows: list[list[str]] = []
+    separator = False
+    for depth in depths:
         depth_plan = plan(kernel, depth)
-        if number:
+        if separator:
             yield ""
-        yield from _depth_lines(depth_plan)
+        separator = True
+        yield from _depth_lines(kernel, depth_plan)
         demands = [f"{each.ids}/{each.slots}" for each in depth_plan.namespaces]
         locks = f"{depth_plan.lock_slots}/{LOCK_POOL_SLOTS}"
-        rows.append((str(depth), *demands, locks, _verdict(depth_plan)))
+        rows.append([str(depth), *demands, locks, _verdict(depth_plan)])
     if summary:
+        columns = [each.name or "unnamed" for each in depth_plan.namespaces]
+        if not _names_events(kernel):
+            columns = ["ids"]
         yield ""
-        yield from _table(rows)
-        yield _last_line(first_spill(kernel))
+        yield from _table([["depth", *columns, "locks", "verdict"], *rows])
+        yield _last_line(kernel)
 
 
-def _depth_lines(depth_plan: Plan) -> Iterator[str]:
-    depth = depth_plan.depth
-    yield f"depth={depth} num_versions per sync point = {depth}"
+def _names_events(kernel: Kernel) -> bool:
+    return any(point.event is not None for point in kernel.sync_points)
+
+
+def _depth_lines(kernel: Kernel, depth_plan: Plan) -> Iterator[str]:
+    depth, used = depth_plan.depth, depth_plan.lock_slots
+    fixed = [
+        f"{each.name}={each.versions}" for each in kernel.sync_points if each.versions
+    ]
+    also = f" (fixed: {', '.join(fixed)})" if fixed else ""
+    yield f"depth={depth} num_versions per sync point = {depth}{also}"
+    named = _names_events(kernel)
     for namespace in depth_plan.namespaces:
-        yield from _namespace_lines(namespace)
-    if depth_plan.spilled:
-        full = " -> the compiler rejects this depth"
-        used = depth_plan.lock_slots
-        over = full if used > LOCK_POOL_SLOTS else ""
+        if named:
+            yield f"[{namespace.name or 'unnamed'}]"
+        reserved = kernel.reserved if namespace.name == CROSS_CORE else ()
+        yield from _namespace_lines(namespace, sorted(reserved))
+    if named or depth_plan.spilled:
+        over = " -> the compiler rejects this depth" if used > LOCK_POOL_SLOTS else ""
         yield f"lock pool: {used}/{LOCK_POOL_SLOTS} slots{over}"
-    if any(_spills(each) for each in depth_plan.namespaces if each.name == CROSS_CORE):
-        yield (
-            "note: the compiler has no lock pool for cross-core flags;"
-            " it rejects this depth"
-        )
+    if depth_plan.rejected == NO_CROSS_CORE_LOCKS:
+        yield f"note: the compiler has {NO_CROSS_CORE_LOCKS}; it rejects this depth"
 
 
-def _spills(namespace: Namespace) -> bool:
-    return namespace.kept_slots < namespace.ids
-
-
-def _namespace_lines(namespace: Namespace) -> Iterator[str]:
+def _namespace_lines(namespace: Namespace, reserved: list[int]) -> Iterator[str]:
     points, slots = namespace.sync_points, namespace.slots
     blocks = ", ".join(f"{each.name}={each.num_versions}" for each in points)
     yield f"blocks: {blocks}"
@@ -328,12 +476,16 @@ def _namespace_lines(namespace: Namespace) -> Iterator[str]:
     for names in on_base.values():
         if len(names) > 1:
             yield f"shared : {', '.join(names)} on one base"
+    if reserved:
+        yield f"reserved : {', '.join(map(str, reserved))}"
     yield f"allocator sum = {namespace.ids} ids"
-    if _spills(namespace):
+    if namespace.kept_slots < namespace.ids:
         kept = [each.name for each in points if each.placement == "flag"]
         spilled = [each.name for each in points if each.placement == "lock"]
+        # Reserved ids can leave slots enough, but not side by side.
+        short = "exceeds" if namespace.ids > slots else "finds no contiguous run in"
         yield (
-            f"-> exceeds {slots} slots: 0/1 knapsack keeps"
+            f"-> {short} {slots} slots: 0/1 knapsack keeps"
             f" {namespace.kept_slots}/{slots} slots as set/wait flags"
         )
         yield f"kept : {', '.join(kept) or 'none'}"
@@ -346,11 +498,12 @@ def _namespace_lines(namespace: Namespace) -> Iterator[str]:
         yield f"-> fits in {slots} slots; no spill ({spare} slots spare)"
     name_width = max(len(each.name) for each in points)
     base_width = max(len(str(each.base)) for each in points)
+    versions_width = max(len(str(each.num_versions)) for each in points)
     for each in points:
         where = "base" if each.placement == "flag" else "lock"
         yield (
             f"{each.name:{name_width}} {where} {each.base:<{base_width}}"
-            f" id = i % {each.num_versions} + {each.base}"
+            f" id = i % {each.num_versions:<{versions_width}} + {each.base}"
         )
 
 
@@ -370,10 +523,42 @@ def _table(rows: Sequence[Sequence[str]]) -> Iterator[str]:
         yield "  ".join([*cells, row[-1]])
 
 
-def _last_line(spill: int) -> str:
-    if spill == 1:
+def _last_line(kernel: Kernel) -> str:
+    last = last_depth_without_spill(kernel)
+    if all(point.versions for point in kernel.sync_points):
+        spills = "no sync point spills" if last is None else "every depth spills"
+        return f"flag slots do not depend on depth: all widths are fixed, and {spills}"
+    if not last:
         return "flag slots do not last to any depth; depth 1 already spills"
-    return f"flag slots last to depth {spill - 1}; depth {spill} is the first to spill"
+    return f"flag slots last to depth {last}; depth {last + 1} is the first to spill"
+
+
+def json_report(kernel: Kernel, depths: Iterable[int]) -> Iterator[str]:
+    """The same as one JSON document, a line per depth."""
+    import json
+
+    yield '{"depths": ['
+    comma = ""
+    for depth in depths:
+        depth_plan = plan(kernel, depth)
+        error = depth_plan.rejected
+        document = {
+            "depth": depth,
+            "namespaces": [
+                {
+                    **each._asdict(),
+                    "sync_points": [*map(Placement._asdict, each.sync_points)],
+                }
+                for each in depth_plan.namespaces
+            ],
+            "lock_pool": {"slots": LOCK_POOL_SLOTS, "used": depth_plan.lock_slots},
+            "spilled": depth_plan.spilled,
+            "error": error and f"the compiler rejects this depth: {error}",
+        }
+        yield comma + json.dumps(document)
+        comma = ","
+    last = last_depth_without_spill(kernel)
+    yield f'], "last_depth_without_spill": {json.dumps(last)}}}'
 
 
 # The front end
@@ -381,66 +566,196 @@ def _last_line(spill: int) -> str:
 _MAX_DIGITS = 100  # far more than anybody asks for, far less than int() refuses
 
 
-def _depth(text: str) -> int:
-    if text.isascii() and text.isdigit() and len(text) <= _MAX_DIGITS and int(text):
-        return int(text)
-    raise ValueError(
-        f"invalid value {text!r}: expected a whole number, at least 1"
-        f" and at most {_MAX_DIGITS} digits long"
+def _number(text: str, least: int = 1, most: int | None = None) -> int:
+    if text.isascii() and text.isdigit() and len(text) <= _MAX_DIGITS:
+        number = int(text)
+        if least <= number and (most is None or number <= most):
+            return number
+    allowed = f"at least {least} and at most {_MAX_DIGITS} digits long"
+    if most is not None:
+        allowed = f"from {least} to {most}"
+    raise ValueError(f"invalid value {text!r}: expected a whole number, {allowed}")
+
+
+def _sync_point(text: str) -> SyncPoint:
+    name, *parts = text.split(",")
+    values: dict[str, str] = {}
+    for part in parts:
+        key, equals, value = part.partition("=")
+        if key not in ("event", "versions", "share") if equals else key != "cross-iter":
+            raise ValueError(
+                f"{part!r} in {text!r}: expected event=PROD_CONS, versions=N,"
+                " cross-iter or share=GROUP"
+            )
+        if key in values:
+            raise ValueError(f"key {key!r} twice in {text!r}: expected every key once")
+        values[key] = value
+    versions = values.get("versions")
+    return SyncPoint(
+        name,
+        values.get("event"),
+        None if versions is None else _number(versions),
+        "cross-iter" in values,
+        values.get("share"),
     )
 
 
-def _argument(parse: Callable[[str], int]) -> Callable[[str], int]:
-    """parse as argparse wants it: its ValueError is the error line."""
+def _ids(text: str) -> list[int]:
+    ids: list[int] = []
+    for part in text.split(","):
+        low, dash, high = part.partition("-")
+        first = _number(low, 0)
+        last = _number(high, 0) if dash else first
+        if first > last:
+            raise ValueError(f"range {part!r} is reversed: expected LOW-HIGH")
+        # More than the whole namespace says nothing more.
+        ids += range(first, min(last + 1, first + CROSS_CORE_SLOTS))
+    return ids
 
-    def argument(text: str) -> int:
-        try:
-            return parse(text)
-        except ValueError as error:
-            raise argparse.ArgumentTypeError(str(error)) from None
 
-    return argument
+def _parser() -> ArgumentParser:
+    import argparse
 
+    def checked(parse: Callable[[str], object]) -> Callable[[str], object]:
+        # parse as argparse wants it: its ValueError is the error line.
+        def argument(text: str) -> object:
+            try:
+                return parse(text)
+            except ValueError as error:
+                raise argparse.ArgumentTypeError(str(error)) from None
 
-def _parser() -> argparse.ArgumentParser:
+        return argument
+
     parser = argparse.ArgumentParser(
-        description=(
-            "How deep can an Ascend pipeline go before it runs out of flag slots?"
-            " Sweeps the depth (num_stages) of a kernel with four sync points and"
-            " prints where tilelang's compiler puts each: which stay set/wait flags,"
-            " and which spill to the lock pool."
-        ),
-        epilog=(
-            "Cross-core flags have no lock pool: where they exceed their 16 slots the"
-            " compile stops. What is then shown as kept is this model's knapsack."
-        ),
+        description="""\
+How deep can an Ascend pipeline go before it runs out of flag slots? Sweeps the
+depth (num_stages) of a kernel and prints where tilelang's compiler puts each
+sync point: which stay set/wait flags, and which spill to the lock pool.""",
+        epilog="""\
+a sync point is NAME[,event=PROD_CONS][,versions=N][,cross-iter][,share=GROUP]:
+  event=MTE2_V      the hard_event whose 8 slots it uses, or event=cross-core;
+                    without one: an unnamed hard_event, see --cross-core
+  versions=1        a fixed width in ids; without it, the depth
+  cross-iter        a dependency on an earlier iteration (a release)
+  share=GROUP       may share a base id with the others of the group
+
+@FILE anywhere reads arguments from a file: several to a line, # comments,
+shell quoting.
+
+Cross-core flags have no lock pool: where they find no slots the compile stops.
+What is then shown as kept and spilled is this model's own.""",
         # A width of our own: asking the terminal would import half of shutil.
-        formatter_class=lambda prog: argparse.HelpFormatter(prog, width=80),
+        formatter_class=lambda prog: argparse.RawDescriptionHelpFormatter(
+            prog, width=80
+        ),
         allow_abbrev=False,
     )
-    parser.add_argument(
-        "--depth",
-        metavar="N",
-        type=_argument(_depth),
-        help="this depth only (default: 1 up to 4, or up to the first that spills)",
-    )
-    parser.add_argument(
+    add = parser.add_argument
+    add("--depth", metavar="N", type=checked(_number), help="this depth only")
+    add(
         "--max-depth",
         metavar="N",
-        type=_argument(_depth),
-        help="the last depth of the sweep",
+        type=checked(_number),
+        help="the last depth of the sweep (default: 4, or the first that spills)",
     )
-    parser.add_argument(
+    add(
+        "--sync-point",
+        metavar="POINT",
+        type=checked(_sync_point),
+        action="append",
+        help="a sync point of your kernel, in place of the built-in one; repeatable",
+    )
+    add(
         "--sharing",
-        action="store_true",
-        help="reusable sync points (release_A, release_B) share a base id",
+        choices=SHARING,
+        nargs="?",
+        const=SHARING[0],
+        help="give one base id to each share group: always (the default: the upper"
+        " bound), or on-demand, while the namespace is short, as the compiler does",
     )
-    parser.add_argument(
+    add(
         "--cross-core",
         action="store_true",
-        help="the cross-core namespace of 16 slots, not a hard_event's 8",
+        help="sync points without an event are cross-core flags, which share 16 slots",
     )
+    add(
+        "--reserve",
+        metavar="IDS",
+        type=checked(_ids),
+        action="extend",
+        default=[],
+        help="cross-core ids that the kernel uses explicitly: 15 or 14,15 or 0-3,9",
+    )
+    add(
+        "--lock-reserved",
+        metavar="N",
+        type=checked(lambda text: _number(text, 0, LOCK_POOL_SLOTS)),
+        default=0,
+        help="locks that are taken beforehand (gemm_l1 holds 2)",
+    )
+    add("--json", action="store_true", help="print one JSON document instead")
     return parser
+
+
+def _expand(args: Sequence[str]) -> Iterator[str]:
+    """Put the arguments that a file holds in place of its @FILE."""
+    for arg in args:
+        if not arg.startswith("@"):
+            yield arg
+            continue
+        import shlex
+
+        try:
+            with open(arg[1:], encoding="utf-8-sig") as file:
+                text = file.read()
+        except OSError as error:
+            raise ValueError(
+                f"cannot read {arg!r}: {error.strerror}; expected @ and a file's name"
+            ) from None
+        except ValueError:
+            raise ValueError(f"cannot read {arg!r}: expected UTF-8 text") from None
+        try:
+            yield from shlex.split(text, comments=True)
+        except ValueError as error:
+            raise ValueError(
+                f"cannot read {arg!r}: {error}; expected balanced shell quotes"
+            ) from None
+
+
+def _parse(args: Sequence[str]) -> tuple[Kernel, int | None, int | None, bool]:
+    """The kernel that the arguments describe; depth, max_depth and json as given."""
+    if not args:  # nothing to parse: a third of the time is argparse's import
+        return Kernel(BUILT_IN), None, None, False
+    parser = _parser()
+    try:
+        options = parser.parse_args([*_expand(args)])
+        if options.depth and options.max_depth:
+            raise ValueError(
+                f"argument --max-depth: {options.max_depth} is the end of a sweep, not"
+                f" allowed with --depth {options.depth}: expected one of the two"
+            )
+        kernel = Kernel(
+            options.sync_point or BUILT_IN,
+            options.cross_core,
+            options.sharing,
+            options.reserve,
+            options.lock_reserved,
+        )
+    except ValueError as error:
+        parser.error(str(error))
+    return kernel, options.depth, options.max_depth, options.json
+
+
+def _report(args: Sequence[str]) -> Iterator[str]:
+    kernel, depth, max_depth, json = _parse(args)
+    if depth:
+        depths = range(depth, depth + 1)
+    else:
+        end = max_depth or max(4, (last_depth_without_spill(kernel) or 0) + 1)
+        depths = range(1, end + 1)
+    if json:
+        return json_report(kernel, depths)
+    return text_report(kernel, depths, summary=not depth)
 
 
 def main(args: Sequence[str] | None = None) -> int:
@@ -450,7 +765,8 @@ def main(args: Sequence[str] | None = None) -> int:
     interrupt.
     """
     try:
-        _run(args)
+        for line in _report(sys.argv[1:] if args is None else args):
+            print(line)
         print(end="", flush=True)
         return 0
     except SystemExit as stop:  # argparse has said why
@@ -465,23 +781,6 @@ def main(args: Sequence[str] | None = None) -> int:
     # Leave the interpreter nothing that it could fail to flush when it exits.
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return status
-
-
-def _run(args: Sequence[str] | None) -> None:
-    parser = _parser()
-    options = parser.parse_args(args)
-    kernel = built_in_kernel(options.cross_core, options.sharing)
-    if options.depth and options.max_depth:
-        parser.error(
-            f"argument --max-depth: {options.max_depth} is the end of a sweep, not"
-            f" allowed with --depth {options.depth}: expected one of the two"
-        )
-    if options.depth:
-        depths = range(options.depth, options.depth + 1)
-    else:
-        depths = range(1, (options.max_depth or max(4, first_spill(kernel))) + 1)
-    for line in text_report(kernel, depths, summary=not options.depth):
-        print(line)
 
 
 if __name__ == "__main__":

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import os
+import random
 import signal
 import subprocess
 import sys
 import unittest
 
+import flag_budget
 from tests import ROOT, run
 
 COMMAND = [sys.executable, str(ROOT / "flag_budget.py")]
@@ -45,6 +48,148 @@ class BadInput(unittest.TestCase):
     def test_unknown(self) -> None:
         self.assert_error(["--dep", "3"], "unrecognized arguments: --dep 3")
         self.assert_error(["3"], "unrecognized arguments: 3")
+
+    def test_sync_points(self) -> None:
+        keys = "expected event=PROD_CONS, versions=N, cross-iter or share=GROUP"
+        name = "expected letters, digits and _ . [ ] -, not starting with a dash"
+        event = (
+            "expected cross-core, or PROD_CONS of two different pipes of"
+            " FIX M MTE1 MTE2 MTE3 S V"
+        )
+        number = "expected a whole number, at least 1 and at most 100 digits long"
+        for text, *parts in (
+            ("a,colour=red", "'colour=red' in 'a,colour=red'", keys),
+            ("a,", "'' in 'a,'", keys),
+            ("a,event", "'event' in 'a,event'", keys),
+            ("a,cross-iter=1", "'cross-iter=1'", keys),
+            ("a,=", "'='", keys),
+            ("a,share=g,share=g", "key 'share' twice", "'a,share=g,share=g'"),
+            ("a,cross-iter,cross-iter", "key 'cross-iter' twice"),
+            ("", "name ''", name),
+            ("-a", "name '-a'", name),
+            ("a b", "name 'a b'", name),
+            ("a\n", "name 'a\\n'", name),
+            ("加载", "name '加载'", name),
+            ("a,share=", "share group ''", name),
+            ("a,share=-", "share group '-'", name),
+            ("a,event=", "event ''", event),
+            ("a,event=MTE2", "event 'MTE2'", event),
+            ("a,event=MTE2_MTE4", "event 'MTE2_MTE4'", event),
+            ("a,event=V_V", "event 'V_V'", event),
+            ("a,event=MTE2_V_", "event 'MTE2_V_'", event),
+            ("a,event=mte2_v", "event 'mte2_v'", event),
+            ("a,versions=0", "invalid value '0'", number),
+            ("a,versions=x", "invalid value 'x'", number),
+            ("a,versions=", "invalid value ''", number),
+        ):
+            self.assert_error([f"--sync-point={text}"], "--sync-point: ", *parts)
+        self.assert_error(
+            ["--sync-point=a", "--sync-point=b", "--sync-point=a"],
+            "name 'a' twice: expected every name once",
+        )
+
+    def test_odd_names_that_are_allowed(self) -> None:
+        for name in ("a", "0", "_", ".", "[", "]", "a-", "MTE2_V[5]"):
+            self.assertEqual(run("--depth=1", f"--sync-point={name}").status, 0, name)
+
+    def test_every_event_of_two_pipes(self) -> None:
+        pipes = ("S", "V", "M", "MTE1", "MTE2", "MTE3", "FIX")
+        points = [
+            f"--sync-point={producer}_{consumer},event={producer}_{consumer}"
+            for producer in pipes
+            for consumer in pipes
+            if producer != consumer
+        ]
+        self.assertEqual(run("--depth=8", *points).out.count("fits in 8 slots"), 42)
+
+    def test_sharing(self) -> None:
+        self.assert_error(["--sharing=x"], "--sharing", "'x'", "always", "on-demand")
+        self.assert_error(["--sharing="], "--sharing", "''", "always", "on-demand")
+
+    def test_reserve(self) -> None:
+        number = "expected a whole number, at least 0 and at most 100 digits long"
+        for text in ("x", "", "1,", "1-", "-1", "1-x", "1--2", "0x1", "1.5"):
+            self.assert_error([f"--reserve={text}"], "--reserve: invalid value", number)
+        self.assert_error(["--reserve=1,9-3"], "range '9-3' is reversed", "LOW-HIGH")
+
+    def test_reserve_ranges(self) -> None:
+        for text, reserved in (
+            ("0-3,9", "0, 1, 2, 3, 9"),
+            ("15", "15"),
+            ("31,16", "0, 15"),
+            ("5-5", "5"),
+            ("14-17", "0, 1, 14, 15"),
+            (f"1-{10**99}", ", ".join(map(str, range(16)))),
+        ):
+            out = run("--cross-core", "--depth=1", f"--reserve={text}").out
+            self.assertIn(f"\nreserved : {reserved}\n", out)
+        twice = run("--cross-core", "--depth=1", "--reserve=3", "--reserve=4").out
+        self.assertIn("\nreserved : 3, 4\n", twice)
+
+    def test_lock_reserved(self) -> None:
+        for text in ("33", "-1", "x", ""):
+            self.assert_error(
+                [f"--lock-reserved={text}"],
+                f"--lock-reserved: invalid value '{text}': expected a whole number,"
+                " from 0 to 32",
+            )
+        for text in ("0", "32"):
+            self.assertEqual(run("--lock-reserved", text).status, 0)
+
+    def test_python_declarations(self) -> None:
+        point = flag_budget.SyncPoint("a")
+        for kernel, complaint in (
+            (lambda: flag_budget.Kernel([]), "no sync points"),
+            (lambda: flag_budget.Kernel([point, point]), "name 'a' twice"),
+            (lambda: flag_budget.Kernel([point], sharing="yes"), "sharing 'yes'"),
+            (lambda: flag_budget.Kernel([point], lock_reserved=33), "lock_reserved 33"),
+            (lambda: flag_budget.Kernel([point], lock_reserved=-1), "lock_reserved -1"),
+            (lambda: flag_budget.SyncPoint("a", versions=0), "versions 0"),
+        ):
+            with self.assertRaisesRegex(ValueError, complaint):
+                kernel()
+
+
+class RandomInput(unittest.TestCase):
+    """Status 0 or 2, whatever comes."""
+
+    def test_random_bytes(self) -> None:
+        dice = random.Random(20)
+        words = ["--depth", "--sync-point", "--reserve=", "--json", "@", "a,", "event="]
+        for _ in range(1000):
+            args = [
+                dice.choice([*words, ""])
+                + os.fsdecode(dice.randbytes(dice.randrange(5)))
+                for _ in range(dice.randrange(4))
+            ]
+            with self.subTest(args):
+                self.assertIn(run(*args).status, (0, 2))
+
+    def test_random_options(self) -> None:
+        dice = random.Random(21)
+        for _ in range(1000):
+            args = dice.choice([[], [f"--depth={dice.randrange(1, 40)}"]])
+            for number in range(dice.randrange(6)):
+                event = dice.choice(["", ",event=MTE2_V", ",event=cross-core"])
+                width = dice.choice(["", f",versions={dice.randrange(1, 12)}"])
+                share = dice.choice(["", ",share=g", ",share=h,cross-iter"])
+                args.append(f"--sync-point=p{number}{event}{width}{share}")
+            for option in (
+                "--sharing",
+                "--sharing=on-demand",
+                "--cross-core",
+                f"--reserve={dice.randrange(40)},{dice.randrange(9)}-{9 + dice.randrange(9)}",
+                f"--lock-reserved={dice.randrange(33)}",
+                "--json",
+            ):
+                if dice.random() < 0.4:
+                    args.append(option)
+            dice.shuffle(args)
+            with self.subTest(args):
+                status, out, err = run(*args)
+                self.assertEqual((status, err), (0, ""))
+                if "--json" in args:
+                    json.loads(out)
 
 
 class Process(unittest.TestCase):

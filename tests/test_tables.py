@@ -181,13 +181,13 @@ class Tables(unittest.TestCase):
 
     def test_lock_pool_may_be_full(self) -> None:
         points = tuple(SyncPoint(f"p{number}") for number in range(5))
-        *block, _, _, row, _ = text_report(Kernel(points, False, False), [8], True)
+        *block, _, _, row, _ = text_report(Kernel(points), [8], True)
         self.assertEqual(block[-1], "lock pool: 32/32 slots")
         self.assertEqual(row, "    8  40/8  32/32  spills p1, p2, p3, p4")
 
     def test_depth_1_spills(self) -> None:
         points = tuple(SyncPoint(f"p{number}") for number in range(9))
-        *block, _, _, row, last = text_report(Kernel(points, False, False), [1], True)
+        *block, _, _, row, last = text_report(Kernel(points), [1], True)
         self.assertEqual(
             block[5], "spilled : p8 -> asc_lock/asc_unlock mutex pool (blocking)"
         )
@@ -198,7 +198,7 @@ class Tables(unittest.TestCase):
 
     def test_names_of_different_lengths_line_up(self) -> None:
         points = (SyncPoint("long_name"), SyncPoint("b"))
-        table = list(text_report(Kernel(points, False, False), [4], False))[-2:]
+        table = list(text_report(Kernel(points), [4], False))[-2:]
         self.assertEqual(
             table,
             ["long_name base 0 id = i % 4 + 0", "b         base 4 id = i % 4 + 4"],

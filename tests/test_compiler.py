@@ -1,0 +1,156 @@
+"""The compiler's own decisions, recorded: every one of them must come out here.
+
+tests/record_vectors.py says how they were recorded.
+"""
+
+from __future__ import annotations
+
+import json
+import unittest
+from typing import Any
+
+from flag_budget import Kernel, SyncPoint, knapsack_keep, plan
+from tests import ROOT, run
+
+VECTORS = ROOT / "tests/vectors"
+LAYOUTS = json.loads((VECTORS / "rewrite_flag_to_buf.json").read_text("ascii"))["cases"]
+KERNELS = json.loads((VECTORS / "kernels.json").read_text("ascii"))
+
+
+def command(*args: str) -> Any:
+    """The JSON document that the command prints."""
+    status, out, err = run("--json", *args)
+    assert (status, err) == (0, ""), err
+    return json.loads(out)
+
+
+class Layouts(unittest.TestCase):
+    """rewrite_flag_to_buf.json: the pass RewriteFlagToBuf alone."""
+
+    def test_every_choice_of_the_knapsack(self) -> None:
+        self.assertEqual(len(LAYOUTS), 400)
+        for number, case in enumerate(LAYOUTS):
+            locks = case["lock_reserved"]
+            for event, widths in case["hard_events"].items():
+                kept = knapsack_keep(widths, 8)
+                locks += sum(width for width, keep in zip(widths, kept) if not keep)
+                if "placements" in case:
+                    recorded = [each == "flag" for each, _ in case["placements"][event]]
+                    self.assertEqual(kept, recorded, f"case {number}, {event}")
+            if "lock_slots_needed" in case:
+                self.assertEqual(locks, case["lock_slots_needed"], f"case {number}")
+
+    def test_every_placement_through_the_command(self) -> None:
+        checked = 0
+        for number, case in enumerate(LAYOUTS):
+            # The compiler lays a hard_event out wider before narrower.
+            if any(each != sorted(each)[::-1] for each in case["hard_events"].values()):
+                continue
+            checked += 1
+            args = ["--depth", "1", "--lock-reserved", str(case["lock_reserved"])]
+            for event, widths in case["hard_events"].items():
+                for index, width in enumerate(widths):
+                    point = f"{event}[{index}],event={event},versions={width}"
+                    args += ["--sync-point", point]
+            (depth,) = command(*args)["depths"]
+            with self.subTest(case=number):
+                if "placements" in case:
+                    placements = {
+                        each["name"]: [
+                            [point["placement"], point["base"]]
+                            for point in each["sync_points"]
+                        ]
+                        for each in depth["namespaces"]
+                    }
+                    self.assertEqual(placements, case["placements"])
+                    self.assertIsNone(depth["error"])
+                else:
+                    used = depth["lock_pool"]["used"]
+                    self.assertEqual(used, case["lock_slots_needed"])
+                    self.assertIn(f"lock pool {used}/32", depth["error"])
+        self.assertEqual(checked, 281)
+
+
+class Kernels(unittest.TestCase):
+    """kernels.json: whole kernels, compiled at each depth of a sweep."""
+
+    def test_kernels_through_the_command(self) -> None:
+        for kernel in KERNELS["kernels"]:
+            args = [
+                "--lock-reserved",
+                str(kernel["lock_reserved"]),
+                "--max-depth",
+                "10",
+            ]
+            for point in kernel["sync_points"]:
+                versions = (
+                    f",versions={point['versions']}" if "versions" in point else ""
+                )
+                text = f"{point['name']},event={point['event']}{versions}"
+                args += ["--sync-point", text]
+            by_depth = {each["depth"]: each for each in command(*args)["depths"]}
+            for depth, recorded in kernel["depths"].items():
+                with self.subTest(kernel["kernel"], depth=depth):
+                    self.assert_agrees(by_depth[int(depth)], recorded)
+
+    def assert_agrees(self, depth: dict[str, Any], recorded: dict[str, Any]) -> None:
+        if "lock_slots_needed" in recorded:
+            self.assertEqual(depth["lock_pool"]["used"], recorded["lock_slots_needed"])
+            self.assertIsNotNone(depth["error"])
+            return
+        self.assertIsNone(depth["error"])
+        rings: dict[str, list[list[int]]] = {"lock": []}
+        for namespace in depth["namespaces"]:
+            rings[namespace["name"]] = []
+            for point in namespace["sync_points"]:
+                ring = [point["base"], point["num_versions"]]
+                kept = point["placement"] == "flag"
+                rings[namespace["name"] if kept else "lock"].append(ring)
+        self.assertEqual(rings.pop("lock"), recorded["locks"])
+        self.assertEqual(rings, recorded["flags"])
+
+    def test_handshakes_through_the_command(self) -> None:
+        for handshake in KERNELS["cross_core"]:
+            args = ["--cross-core", "--sharing", handshake["sharing"]]
+            args += ["--max-depth", "17"]
+            if handshake["reserved"]:
+                args += ["--reserve", ",".join(map(str, handshake["reserved"]))]
+            for point in handshake["sync_points"]:
+                cross_iter = ",cross-iter" if point.get("cross_iter") else ""
+                share = f",share={point['share']}"
+                args += ["--sync-point", point["name"] + cross_iter + share]
+            by_depth = {each["depth"]: each for each in command(*args)["depths"]}
+            for depth, recorded in handshake["depths"].items():
+                found = by_depth[int(depth)]
+                with self.subTest(reserved=handshake["reserved"], depth=depth):
+                    if "rejected" in recorded:
+                        self.assertIn("cross-core", found["error"])
+                        continue
+                    self.assertIsNone(found["error"])
+                    (namespace,) = found["namespaces"]
+                    bases = {
+                        point["name"]: point["base"]
+                        for point in namespace["sync_points"]
+                    }
+                    self.assertEqual(bases, recorded)
+
+    def test_handshakes_from_python(self) -> None:
+        for handshake in KERNELS["cross_core"]:
+            kernel = Kernel(
+                [SyncPoint(**point) for point in handshake["sync_points"]],
+                cross_core=True,
+                sharing=handshake["sharing"],
+                reserved=handshake["reserved"],
+            )
+            for depth, recorded in handshake["depths"].items():
+                at_depth = plan(kernel, int(depth))
+                with self.subTest(reserved=handshake["reserved"], depth=depth):
+                    self.assertEqual(bool(at_depth.rejected), "rejected" in recorded)
+                    if not at_depth.rejected:
+                        (namespace,) = at_depth.namespaces
+                        bases = {each.name: each.base for each in namespace.sync_points}
+                        self.assertEqual(bases, recorded)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,495 @@
+"""Declared kernels: how they are allocated, printed and read."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+import unittest
+from pathlib import Path
+from typing import Any
+
+from flag_budget import (
+    Kernel,
+    Plan,
+    SyncPoint,
+    last_depth_without_spill,
+    plan,
+    text_report,
+)
+from tests import ROOT, run
+
+VEC_ADD = f"@{ROOT / 'tests/kernels/vec_add.args'}"
+
+VEC_ADD_DEPTH_5 = """\
+depth=5 num_versions per sync point = 5 (fixed: store=1)
+[MTE2_V]
+blocks: load_x=5, load_y=5
+allocator sum = 10 ids
+-> exceeds 8 slots: 0/1 knapsack keeps 5/8 slots as set/wait flags
+kept : load_x
+spilled : load_y -> asc_lock/asc_unlock mutex pool (blocking)
+load_x base 0 id = i % 5 + 0
+load_y lock 0 id = i % 5 + 0
+[V_MTE2]
+blocks: free_x=5, free_y=5
+allocator sum = 10 ids
+-> exceeds 8 slots: 0/1 knapsack keeps 5/8 slots as set/wait flags
+kept : free_x
+spilled : free_y -> asc_lock/asc_unlock mutex pool (blocking)
+free_x base 0 id = i % 5 + 0
+free_y lock 5 id = i % 5 + 5
+[V_MTE3]
+blocks: store=1
+allocator sum = 1 ids
+-> fits in 8 slots; no spill (7 slots spare)
+store base 0 id = i % 1 + 0
+lock pool: 10/32 slots
+"""
+
+VEC_ADD_SUMMARY = """\
+depth  MTE2_V  V_MTE2  V_MTE3  locks  verdict
+    1     2/8     2/8     1/8   0/32  fits
+    2     4/8     4/8     1/8   0/32  fits
+    3     6/8     6/8     1/8   0/32  fits
+    4     8/8     8/8     1/8   0/32  fits
+    5    10/8    10/8     1/8  10/32  spills load_y, free_y
+flag slots last to depth 4; depth 5 is the first to spill
+"""
+
+VEC_ADD_JSON = {
+    "depths": [
+        {
+            "depth": 5,
+            "namespaces": [
+                {
+                    "name": "MTE2_V",
+                    "slots": 8,
+                    "ids": 10,
+                    "kept_slots": 5,
+                    "sync_points": [
+                        {
+                            "name": "load_x",
+                            "num_versions": 5,
+                            "placement": "flag",
+                            "base": 0,
+                        },
+                        {
+                            "name": "load_y",
+                            "num_versions": 5,
+                            "placement": "lock",
+                            "base": 0,
+                        },
+                    ],
+                },
+                {
+                    "name": "V_MTE2",
+                    "slots": 8,
+                    "ids": 10,
+                    "kept_slots": 5,
+                    "sync_points": [
+                        {
+                            "name": "free_x",
+                            "num_versions": 5,
+                            "placement": "flag",
+                            "base": 0,
+                        },
+                        {
+                            "name": "free_y",
+                            "num_versions": 5,
+                            "placement": "lock",
+                            "base": 5,
+                        },
+                    ],
+                },
+                {
+                    "name": "V_MTE3",
+                    "slots": 8,
+                    "ids": 1,
+                    "kept_slots": 1,
+                    "sync_points": [
+                        {
+                            "name": "store",
+                            "num_versions": 1,
+                            "placement": "flag",
+                            "base": 0,
+                        }
+                    ],
+                },
+            ],
+            "lock_pool": {"slots": 32, "used": 10},
+            "spilled": ["load_y", "free_y"],
+            "error": None,
+        }
+    ],
+    "last_depth_without_spill": 4,
+}
+
+
+def placed(at_depth: Plan) -> dict[str, tuple[str, int]]:
+    """Where each sync point is: "flag" or "lock", and its base."""
+    return {
+        each.name: (each.placement, each.base)
+        for namespace in at_depth.namespaces
+        for each in namespace.sync_points
+    }
+
+
+def bases(at_depth: Plan) -> dict[str, int]:
+    """The base of each sync point, none of which spills."""
+    assert not at_depth.spilled, at_depth.spilled
+    return {name: base for name, (_, base) in placed(at_depth).items()}
+
+
+def document(*args: str) -> Any:
+    """What --json prints."""
+    return json.loads(run("--json", *args).out)
+
+
+class Order(unittest.TestCase):
+    """Which sync point gets the lower base id."""
+
+    def test_releases_first_then_wider_then_as_declared(self) -> None:
+        kernel = Kernel(
+            [
+                SyncPoint("narrow", versions=1),
+                SyncPoint("first", versions=2),
+                SyncPoint("second", versions=2),
+                SyncPoint("narrow_release", versions=1, cross_iter=True),
+                SyncPoint("release", versions=2, cross_iter=True),
+            ]
+        )
+        self.assertEqual(
+            bases(plan(kernel, 1)),
+            {"narrow": 7, "first": 3, "second": 5, "narrow_release": 2, "release": 0},
+        )
+
+    def test_everything_is_shown_as_declared(self) -> None:
+        kernel = Kernel(
+            [
+                SyncPoint("a", versions=1),
+                SyncPoint("b", "MTE2_V", versions=9),
+                SyncPoint("c", versions=9),
+                SyncPoint("d", "MTE2_V", versions=9),
+            ]
+        )
+        at_1 = plan(kernel, 1)
+        self.assertEqual([each.name for each in at_1.namespaces], [None, "MTE2_V"])
+        self.assertEqual([*placed(at_1)], ["a", "c", "b", "d"])
+        self.assertEqual(at_1.spilled, ("b", "c", "d"))
+        self.assertEqual(placed(at_1)["b"], ("lock", 9))  # the second namespace
+
+
+class Sharing(unittest.TestCase):
+    """Share groups: --sharing=always and --sharing=on-demand."""
+
+    def test_always_is_as_wide_as_the_widest(self) -> None:
+        kernel = Kernel(
+            [
+                SyncPoint("a", versions=2, share="g"),
+                SyncPoint("b", versions=5, share="g"),
+                SyncPoint("release", versions=1, share="g", cross_iter=True),
+                SyncPoint("alone", versions=3),
+            ],
+            sharing="always",
+        )
+        (namespace,) = plan(kernel, 1).namespaces
+        self.assertEqual(namespace.ids, 8)
+        self.assertEqual(
+            bases(plan(kernel, 1)), {"a": 0, "b": 0, "release": 0, "alone": 5}
+        )
+
+    def test_groups_end_at_the_namespace(self) -> None:
+        points = [SyncPoint("a", "MTE2_V", share="g"), SyncPoint("b", share="g")]
+        kernel = Kernel([SyncPoint("c", "MTE2_V"), *points], sharing="always")
+        self.assertEqual(bases(plan(kernel, 2)), {"c": 0, "a": 2, "b": 0})
+
+    def test_no_sharing_unless_asked(self) -> None:
+        kernel = Kernel([SyncPoint("a", share="g"), SyncPoint("b", share="g")])
+        self.assertEqual(bases(plan(kernel, 1)), {"a": 0, "b": 1})
+
+    def on_demand(self, *points: SyncPoint, cross_core: bool = False) -> Kernel:
+        return Kernel(points, cross_core, "on-demand")
+
+    def test_on_demand_only_while_short(self) -> None:
+        kernel = self.on_demand(*(SyncPoint(name, share="g") for name in "abcd"))
+        self.assertEqual(bases(plan(kernel, 2)), {"a": 0, "b": 2, "c": 4, "d": 6})
+        # 12 ids are required, then 9, then 6: d need not share any more.
+        self.assertEqual(bases(plan(kernel, 3)), {"a": 0, "b": 0, "c": 0, "d": 3})
+
+    def test_on_demand_joins_the_first_of_its_group(self) -> None:
+        kernel = self.on_demand(
+            SyncPoint("wide", versions=4),
+            SyncPoint("other", versions=3, share="other"),
+            SyncPoint("a", versions=1, share="g"),
+            SyncPoint("b", versions=1, share="g"),
+        )
+        self.assertEqual(
+            bases(plan(kernel, 1)), {"wide": 0, "other": 4, "a": 7, "b": 7}
+        )
+
+    def test_on_demand_releases_keep_apart_within_a_core(self) -> None:
+        points = (
+            SyncPoint("acquire", share="g"),
+            SyncPoint("release", share="g", cross_iter=True),
+        )
+        self.assertEqual(plan(self.on_demand(*points), 5).spilled, ("acquire",))
+        # 7 + 2 ids are required. The release of 2 is there first, and not joined.
+        narrow = self.on_demand(
+            SyncPoint("acquire", versions=1, share="g"),
+            SyncPoint("again", versions=1, share="g"),
+            SyncPoint("release", versions=7, share="g", cross_iter=True),
+        )
+        self.assertEqual(
+            bases(plan(narrow, 1)), {"acquire": 7, "again": 7, "release": 0}
+        )
+
+    def test_on_demand_releases_may_be_joined_across_the_cores(self) -> None:
+        points = (
+            SyncPoint("ready", share="g"),
+            SyncPoint("free", share="g", cross_iter=True),
+        )
+        kernel = self.on_demand(*points, cross_core=True)
+        self.assertEqual(bases(plan(kernel, 8)), {"ready": 8, "free": 0})
+        self.assertEqual(bases(plan(kernel, 9)), {"ready": 0, "free": 0})
+
+    def test_on_demand_never_joins_a_narrower_allocation(self) -> None:
+        kernel = self.on_demand(
+            SyncPoint("ready", versions=6, share="g"),
+            SyncPoint("again", versions=6, share="g"),
+            SyncPoint("free", versions=5, share="g", cross_iter=True),
+            cross_core=True,
+        )
+        self.assertEqual(bases(plan(kernel, 1)), {"ready": 5, "again": 5, "free": 0})
+
+    def test_on_demand_joins_where_no_run_is_left(self) -> None:
+        points = [
+            SyncPoint(name, versions=width, share="g")
+            for name, width in (("a", 5), ("b", 4), ("c", 3), ("d", 2))
+        ]
+        # 14 ids for 14 slots, which come in runs of 5, 5 and 4: none is left for d.
+        kernel = Kernel(points, True, "on-demand", reserved=[5, 11])
+        self.assertEqual(bases(plan(kernel, 1)), {"a": 0, "b": 6, "c": 12, "d": 0})
+        self.assertEqual(plan(kernel._replace(sharing=None), 1).spilled, ("d",))
+
+
+class Reservations(unittest.TestCase):
+    """Cross-core ids and locks that are taken beforehand."""
+
+    def test_ids_are_taken_modulo_16(self) -> None:
+        self.assertEqual(
+            Kernel([SyncPoint("a")], reserved=[3, 19, -1]).reserved, {3, 15}
+        )
+
+    def test_only_the_cross_core_namespace_is_reserved(self) -> None:
+        points = [SyncPoint("a", "MTE2_V"), SyncPoint("b", "cross-core")]
+        kernel = Kernel(points, reserved=[0])
+        self.assertEqual(bases(plan(kernel, 1)), {"a": 0, "b": 1})
+        self.assertEqual([each.slots for each in plan(kernel, 1).namespaces], [8, 15])
+
+    def test_first_fit(self) -> None:
+        points = [SyncPoint(name, versions=int(name[1])) for name in ("a5", "b2", "c1")]
+        kernel = Kernel(points, True, reserved=[2, 9])
+        self.assertEqual(bases(plan(kernel, 1)), {"a5": 3, "b2": 0, "c1": 8})
+
+    def test_capacity_is_what_is_free(self) -> None:
+        points = [SyncPoint("a", versions=9), SyncPoint("b", versions=6)]
+        points += [SyncPoint("c", versions=5)]
+        self.assertEqual(
+            placed(plan(Kernel(points, True, reserved=[15]), 1)),
+            {"a": ("flag", 0), "b": ("flag", 9), "c": ("lock", 0)},
+        )
+        self.assertEqual(
+            placed(plan(Kernel(points, True, reserved=[14, 15]), 1)),
+            {"a": ("flag", 0), "b": ("lock", 0), "c": ("flag", 9)},
+        )
+
+    def test_kept_blocks_without_a_run_spill_too(self) -> None:
+        kernel = Kernel([SyncPoint("a"), SyncPoint("b")], True, reserved=[3])
+        at_7 = plan(kernel, 7)
+        self.assertEqual(placed(at_7), {"a": ("flag", 4), "b": ("lock", 0)})
+        self.assertEqual(at_7.namespaces[0].kept_slots, 7)
+        self.assertEqual(
+            [*text_report(kernel, [7], False)][1:7],
+            [
+                "blocks: a=7, b=7",
+                "reserved : 3",
+                "allocator sum = 14 ids",
+                (
+                    "-> finds no contiguous run in 15 slots:"
+                    " 0/1 knapsack keeps 7/15 slots as set/wait flags"
+                ),
+                "kept : a",
+                "spilled : b -> asc_lock/asc_unlock mutex pool (blocking)",
+            ],
+        )
+
+    def test_everything_reserved(self) -> None:
+        kernel = Kernel([SyncPoint("a")], True, reserved=range(16))
+        self.assertEqual(placed(plan(kernel, 1)), {"a": ("lock", 0)})
+        self.assertEqual(
+            [*text_report(kernel, [1], True)][-2:],
+            [
+                "    1  1/0   1/32  rejected: no lock pool for cross-core flags",
+                "flag slots do not last to any depth; depth 1 already spills",
+            ],
+        )
+
+    def test_locks_are_numbered_through_all_namespaces(self) -> None:
+        events = ("MTE2_V", "cross-core", "V_MTE2")
+        kernel = Kernel(
+            [SyncPoint(event, event, versions=17) for event in events], lock_reserved=2
+        )
+        at_1 = plan(kernel, 1)
+        self.assertEqual(
+            placed(at_1),
+            {"MTE2_V": ("lock", 2), "cross-core": ("lock", 19), "V_MTE2": ("lock", 36)},
+        )
+        self.assertEqual(at_1.lock_slots, 53)
+        # The flag allocator, which has no lock for it, comes before the lock pool.
+        self.assertEqual(at_1.rejected, "no lock pool for cross-core flags")
+
+    def test_reserved_locks_count(self) -> None:
+        points = [SyncPoint(name, versions=8) for name in "abcde"]
+        for reserved, rejected in ((0, None), (1, "lock pool 33/32")):
+            at_1 = plan(Kernel(points, lock_reserved=reserved), 1)
+            self.assertEqual(at_1.rejected, rejected)
+        self.assertIsNone(plan(Kernel(points[:1], lock_reserved=32), 1).rejected)
+        found = document("--depth", "1", "--lock-reserved", "2")["depths"][0]
+        self.assertEqual(found["lock_pool"], {"slots": 32, "used": 2})
+
+
+class Output(unittest.TestCase):
+    """The tables and the document of declared kernels."""
+
+    maxDiff = None
+
+    def test_one_depth(self) -> None:
+        self.assertEqual(run(VEC_ADD, "--depth", "5"), (0, VEC_ADD_DEPTH_5, ""))
+
+    def test_sweep(self) -> None:
+        blocks = [run(VEC_ADD, "--depth", str(depth)).out for depth in range(1, 6)]
+        expected = "\n".join([*blocks, VEC_ADD_SUMMARY])
+        self.assertEqual(run(VEC_ADD), (0, expected, ""))
+
+    def test_json(self) -> None:
+        self.assertEqual(document(VEC_ADD, "--depth", "5"), VEC_ADD_JSON)
+        self.assertEqual(
+            [each["depth"] for each in document(VEC_ADD)["depths"]], [1, 2, 3, 4, 5]
+        )
+        self.assertEqual(
+            document(VEC_ADD, "--max-depth", "2")["last_depth_without_spill"], 4
+        )
+
+    def test_json_names_and_errors(self) -> None:
+        found = document("--depth", "9")
+        self.assertIsNone(found["depths"][0]["namespaces"][0]["name"])
+        self.assertEqual(
+            found["depths"][0]["error"],
+            "the compiler rejects this depth: lock pool 36/32",
+        )
+        found = document("--depth", "5", "--cross-core")
+        self.assertEqual(found["depths"][0]["namespaces"][0]["name"], "Cube-Vector")
+        self.assertEqual(
+            found["depths"][0]["error"],
+            "the compiler rejects this depth: no lock pool for cross-core flags",
+        )
+
+    def test_json_last_depth(self) -> None:
+        for versions, last in ((1, None), (8, None), (9, 0)):
+            found = document("--sync-point", f"a,versions={versions}", "--depth", "3")
+            self.assertEqual(found["last_depth_without_spill"], last)
+
+    def test_names_above_each_namespace(self) -> None:
+        points = ["a", "b,event=MTE2_V", "c,event=cross-core"]
+        args = [f"--sync-point={point}" for point in points]
+        out = run(*args, "--depth", "1").out
+        headings = [line for line in out.splitlines() if line.startswith("[")]
+        self.assertEqual(headings, ["[unnamed]", "[MTE2_V]", "[Cube-Vector]"])
+        self.assertEqual(out.count("lock pool: 0/32 slots"), 1)
+        out = run(*args, "--cross-core").out
+        self.assertIn("\ndepth  Cube-Vector  MTE2_V  locks  verdict\n", out)
+        self.assertIn("\n    8        16/16     8/8   0/32  fits\n", out)
+
+    def test_cross_core_note_comes_last(self) -> None:
+        args = ["--sync-point=a,event=cross-core", "--depth=17"]
+        self.assertEqual(
+            run(*args).out.splitlines()[-2:],
+            [
+                "lock pool: 17/32 slots",
+                (
+                    "note: the compiler has no lock pool for cross-core flags;"
+                    " it rejects this depth"
+                ),
+            ],
+        )
+
+    def test_widths_of_different_lengths_line_up(self) -> None:
+        kernel = Kernel([SyncPoint("a"), SyncPoint("bb", versions=1)], True)
+        self.assertEqual(
+            [*text_report(kernel, [10], False)][-2:],
+            ["a  base 0  id = i % 10 + 0", "bb base 10 id = i % 1  + 10"],
+        )
+
+    def test_fixed_widths_do_not_depend_on_depth(self) -> None:
+        for versions, spills in (
+            (8, "no sync point spills"),
+            (9, "every depth spills"),
+        ):
+            kernel = Kernel([SyncPoint("a", versions=versions)])
+            *_, last = text_report(kernel, [1], True)
+            self.assertEqual(
+                last,
+                "flag slots do not depend on depth: all widths are fixed,"
+                f" and {spills}",
+            )
+        self.assertIsNone(
+            last_depth_without_spill(Kernel([SyncPoint("a", versions=8)]))
+        )
+        self.assertEqual(
+            run("--sync-point=a,versions=9").out.count("depth="), 4, "still to depth 4"
+        )
+
+
+class ArgumentFiles(unittest.TestCase):
+    """@FILE."""
+
+    def setUp(self) -> None:
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.path = Path(folder.name, "kernel.args")
+
+    def run_with(self, content: bytes, *args: str) -> Any:
+        self.path.write_bytes(content)
+        return run(f"@{self.path}", *args)
+
+    def test_comments_quotes_and_lines(self) -> None:
+        content = b"# one\r\n--sync-point 'a,versions=2' # two\n\n--depth\n1 --sharing"
+        status, out, err = self.run_with(content, "on-demand", "--sync-point", "b")
+        self.assertEqual((status, err), (0, ""))
+        self.assertIn("blocks: a=2, b=1\n", out)
+
+    def test_byte_order_mark(self) -> None:
+        self.assertEqual(self.run_with(b"\xef\xbb\xbf--depth 1").status, 0)
+
+    def test_empty_file_says_nothing(self) -> None:
+        self.assertEqual(self.run_with(b""), run())
+
+    def test_unreadable(self) -> None:
+        for content, complaint in (
+            (b"--depth '1", "No closing quotation; expected balanced shell quotes"),
+            (b"--depth 1\\", "No escaped character; expected balanced shell quotes"),
+            (b"\xff", "expected UTF-8 text"),
+            (b"\xfe\xff\x00a", "expected UTF-8 text"),
+        ):
+            status, out, err = self.run_with(content)
+            self.assertEqual((status, out), (2, ""))
+            last = err.splitlines()[-1]
+            self.assertIn(f"error: cannot read '@{self.path}': {complaint}", last)
+        for path in ("@/no/such/file", f"@{self.path.parent}", "@", "@a\0b"):
+            status, out, err = run(path)
+            self.assertEqual((status, out), (2, ""))
+            self.assertIn(f"error: cannot read {path!r}: ", err.splitlines()[-1])
+
+
+if __name__ == "__main__":
+    unittest.main()
