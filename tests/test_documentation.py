@@ -21,6 +21,8 @@ def load_tests(
 ) -> unittest.TestSuite:
     """Add the examples in the docstrings and the Python sessions in README."""
     tests.addTests(doctest.DocTestSuite(flag_budget))
+    readme = str(ROOT / "README.md")
+    tests.addTests(doctest.DocFileSuite(readme, module_relative=False, encoding="utf-8"))
     return tests
 
 
