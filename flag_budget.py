@@ -700,6 +700,10 @@ What is then shown as kept and spilled is this model's own.""",
 def _expand(args: Sequence[str]) -> Iterator[str]:
     """Put the arguments that a file holds in place of its @FILE."""
     for arg in args:
+        option, equals, value = arg.partition("=")
+        # argparse takes the -- away before Python 3.13, and stumbles over -h= in 3.9.
+        if equals and (value == "--" or option == "-h"):
+            raise ValueError(f"argument {option}: invalid value {value!r}")
         if not arg.startswith("@"):
             yield arg
             continue

@@ -49,6 +49,11 @@ class BadInput(unittest.TestCase):
         self.assert_error(["--dep", "3"], "unrecognized arguments: --dep 3")
         self.assert_error(["3"], "unrecognized arguments: 3")
 
+    def test_two_dashes_are_no_value(self) -> None:
+        for option in ("--depth", "--sync-point", "--sharing", "--reserve"):
+            self.assert_error([f"{option}=--"], f"argument {option}: invalid", "'--'")
+        self.assert_error(["-h="], "argument -h: invalid value ''")
+
     def test_sync_points(self) -> None:
         keys = "expected event=PROD_CONS, versions=N, cross-iter or share=GROUP"
         name = "expected letters, digits and _ . [ ] -, not starting with a dash"
