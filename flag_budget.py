@@ -4,26 +4,27 @@ The hardware.  The pipes of an Ascend core (MTE2 loads, V computes, MTE3
 stores, M is the matrix unit, ...) run asynchronously.  What orders them is a
 flag: the producer pipe sets it, the consumer pipe waits for it.  Flags live
 in namespaces.  Each hard_event, that is each (producer pipe, consumer pipe)
-pair of one core, is a namespace of 8 slots; all flags between the cube core
-and the vector cores share one namespace of 16.  A flag's number in its
-namespace is its event id.
+pair, is a namespace of 8 slots; all flags between the cube core and the
+vector cores share one namespace of 16.  A flag's number in its namespace is
+its event id.
 
 The arithmetic.  Multi-buffering to depth v (num_stages = v) keeps v
 iterations in flight, and each of them needs a flag of its own.  A sync point
 with num_versions = v therefore uses the event id `i % v + base id` in
 iteration i: v contiguous slots, which cannot be split at run time.
 
-The compiler.  tilelang hands out the base ids end to end.  Where sync points
-are known never to be in flight together it can give them one base id: one
-allocation for several sync points.  Where the allocations of a hard_event
-ask for more than its 8 slots, a 0/1 knapsack keeps the subset that fills the
-slots best; every other allocation spills, whole, to a pool of 32 locks, which
-all hard_events share and which block.  More than 32 locks, or a cross-core
-flag without a slot, and the compile stops.
+The compiler.  tilelang hands out the base ids of a hard_event end to end, and
+those of the cross-core flags wherever v contiguous slots are free.  Where it
+proves that sync points are never in flight together it may give them one base
+id: one allocation for several sync points.  Where the allocations of a
+hard_event ask for more than its 8 slots, a 0/1 knapsack keeps the subset that
+fills the slots best; every other allocation spills, whole, to a pool of 32
+locks, which all hard_events share and which block.  More than 32 locks, or a
+cross-core flag without slots, and the compile stops.
 
 The model.  A Kernel is a tuple of declared sync points.  plan() answers for
-one depth what the compiler does with them; text_report() turns plans into the
-tables that the command prints.  Nothing here grows with the depth.
+one depth what the compiler does with them; the reports plan one depth after
+another and print what came out.  No work grows with the depth itself.
 
 Sources are given as file:line in tilelang 0.1.15, src/ascend/transform/.
 """
@@ -70,7 +71,7 @@ class SyncPoint(namedtuple("SyncPoint", "name event versions cross_iter share"))
     cross_iter  whether it is a dependency on an earlier iteration (a release)
     share       sync points of one namespace and one share group may share a
                 base id; None: with no other (the compiler's proof that they
-                may: reusable_pairs_, insert_sync.cc:1729, :1742)
+                may: CanReuse, insert_sync.cc:1607, kept at :1729 and :1742)
 
     Raises ValueError where one of these is not as described.
     """
@@ -656,7 +657,8 @@ What is then shown as kept and spilled is this model's own.""",
         "--max-depth",
         metavar="N",
         type=checked(_number),
-        help="the last depth of the sweep (default: 4, or the first that spills)",
+        help="the last depth of the sweep (default: 4, or the first depth that spills,"
+        " whichever is later)",
     )
     add(
         "--sync-point",
@@ -768,13 +770,17 @@ def main(args: Sequence[str] | None = None) -> int:
     0; 1 where the output cannot be written; 2 for bad arguments; 130 for an
     interrupt.
     """
+    status = 0
     try:
-        for line in _report(sys.argv[1:] if args is None else args):
-            print(line)
-        print(end="", flush=True)
-        return 0
-    except SystemExit as stop:  # argparse has said why
-        return int(stop.code or 0)
+        try:
+            for line in _report(sys.argv[1:] if args is None else args):
+                print(line)
+        except SystemExit as stop:  # argparse has said why
+            status = int(stop.code or 0)
+        if sys.stdout is None:  # closed, and so print() has done nothing
+            raise OSError(0, "it is closed")
+        sys.stdout.flush()
+        return status
     except BrokenPipeError:  # the reader has what it wanted
         status = 1
     except OSError as error:
@@ -783,7 +789,8 @@ def main(args: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         status = 130
     # Leave the interpreter nothing that it could fail to flush when it exits.
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    if sys.stdout is sys.__stdout__ and sys.stdout is not None:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return status
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
 import os
 import random
@@ -9,6 +11,7 @@ import signal
 import subprocess
 import sys
 import unittest
+from unittest import mock
 
 import flag_budget
 from tests import ROOT, run
@@ -197,6 +200,16 @@ class RandomInput(unittest.TestCase):
                     json.loads(out)
 
 
+class Help(unittest.TestCase):
+    """--help."""
+
+    def test_help(self) -> None:
+        status, out, err = run("--help")
+        self.assertEqual((status, err), (0, ""))
+        self.assertTrue(out.startswith("usage: "))
+        self.assertLessEqual(max(map(len, out.splitlines())), 80)
+
+
 class Process(unittest.TestCase):
     """What needs a process of its own."""
 
@@ -240,24 +253,32 @@ class Process(unittest.TestCase):
 
     @unittest.skipUnless(os.path.exists("/dev/full"), "needs /dev/full")
     def test_full_disk(self) -> None:
-        with open("/dev/full", "w") as full:
-            result = subprocess.run(
-                COMMAND, check=False, stdout=full, stderr=subprocess.PIPE
-            )
-        self.assertEqual(result.returncode, 1)
-        self.assertRegex(result.stderr, rb"^error: cannot write the output: .*\n$")
+        buffered = {k: v for k, v in os.environ.items() if k != "PYTHONUNBUFFERED"}
+        for args in ([], ["--help"]):
+            with open("/dev/full", "w") as full:
+                result = subprocess.run(
+                    [*COMMAND, *args],
+                    check=False,
+                    stdout=full,
+                    stderr=subprocess.PIPE,
+                    env=buffered,
+                )
+            self.assertEqual(result.returncode, 1)
+            self.assertRegex(result.stderr, rb"^error: cannot write the output: .*\n$")
 
-    def test_no_stdout_at_all(self) -> None:
-        code = (
-            "import sys, flag_budget; sys.stdout = None; sys.exit(flag_budget.main([]))"
+    def test_stdout_that_is_none(self) -> None:
+        err = io.StringIO()
+        with contextlib.redirect_stdout(None), contextlib.redirect_stderr(err):
+            self.assertEqual(flag_budget.main([]), 1)
+        self.assertEqual(
+            err.getvalue(), "error: cannot write the output: it is closed\n"
         )
-        result = subprocess.run(
-            [sys.executable, "-c", code],
-            check=False,
-            cwd=ROOT,
-            stderr=subprocess.PIPE,
-        )
-        self.assertEqual((result.returncode, result.stderr), (0, b""))
+
+    def test_stdout_of_the_caller(self) -> None:
+        for error, status in ((BrokenPipeError, 1), (KeyboardInterrupt, 130)):
+            out = mock.Mock(write=mock.Mock(side_effect=error))
+            with contextlib.redirect_stdout(out):
+                self.assertEqual(flag_budget.main([]), status)
 
 
 class HugeNumbers(unittest.TestCase):
@@ -269,7 +290,3 @@ class HugeNumbers(unittest.TestCase):
                 status, out, err = run("--depth", str(depth), *options)
                 self.assertEqual((status, err), (0, ""))
                 self.assertIn(f"acquire_B lock {depth}", out)
-
-
-if __name__ == "__main__":
-    unittest.main()

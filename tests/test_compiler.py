@@ -150,7 +150,3 @@ class Kernels(unittest.TestCase):
                         (namespace,) = at_depth.namespaces
                         bases = {each.name: each.base for each in namespace.sync_points}
                         self.assertEqual(bases, recorded)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -22,12 +22,14 @@ def load_tests(
     """Add the examples in the docstrings and the Python sessions in README."""
     tests.addTests(doctest.DocTestSuite(flag_budget))
     readme = str(ROOT / "README.md")
-    tests.addTests(doctest.DocFileSuite(readme, module_relative=False, encoding="utf-8"))
+    tests.addTests(
+        doctest.DocFileSuite(readme, module_relative=False, encoding="utf-8")
+    )
     return tests
 
 
 class Readme(unittest.TestCase):
-    """Every command that README shows, executed."""
+    """Every console session that README shows, executed."""
 
     maxDiff = None
 
@@ -84,7 +86,3 @@ class Module(unittest.TestCase):
         project = (ROOT / "pyproject.toml").read_text("utf-8")
         self.assertIn('\nflag-budget = "flag_budget:main"\n', project)
         self.assertIn("\ndependencies = []\n", project)
-
-
-if __name__ == "__main__":
-    unittest.main()

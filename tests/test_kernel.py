@@ -489,7 +489,3 @@ class ArgumentFiles(unittest.TestCase):
             status, out, err = run(path)
             self.assertEqual((status, out), (2, ""))
             self.assertIn(f"error: cannot read {path!r}: ", err.splitlines()[-1])
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -84,7 +84,3 @@ class Plans(unittest.TestCase):
         ):
             kernel = Kernel(BUILT_IN, cross_core, sharing)
             self.assertEqual(last_depth_without_spill(kernel), depth)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -210,7 +210,3 @@ class Tables(unittest.TestCase):
         blocks = out.split("\n\n")[:-1]
         for line in "\n".join(blocks).splitlines():
             self.assertEqual(line, line.strip())
-
-
-if __name__ == "__main__":
-    unittest.main()
