@@ -49,6 +49,15 @@ LOCK_POOL_SLOTS = 32  # kMaxBufId, rewrite_flag_to_buf.cc:62
 
 CROSS_CORE = "Cube-Vector"  # the cross-core namespace's name, insert_sync.cc:2085
 SHARING = ("always", "on-demand")
+KILO, MEGA = 1024, 1024 * 1024
+MEMORIES = {  # bytes, auto_schedule.cc:86-140
+    "ub": 248 * KILO,
+    "ub-simt": 216 * KILO,  # a SimtVF block keeps 32K for its threads
+    "l1": 512 * KILO,
+    "l0a": 64 * KILO,
+    "l0b": 64 * KILO,
+    "l0c": 256 * KILO,
+}
 NO_CROSS_CORE_LOCKS = "no lock pool for cross-core flags"
 
 
@@ -111,9 +120,13 @@ class SyncPoint(namedtuple("SyncPoint", "name event versions cross_iter share"))
 
 
 class Kernel(
-    namedtuple("Kernel", "sync_points cross_core sharing reserved lock_reserved")
+    namedtuple(
+        "Kernel",
+        "sync_points cross_core sharing reserved lock_reserved memory stage_bytes",
+    )
 ):
-    """The sync points of one kernel and how their flags are allocated.
+    """The sync points of one kernel, how their flags are allocated, and the
+    on-chip memory that its stages share.
 
     sync_points    in the order that the compiler meets them; no name twice
     cross_core     whether those that name no event are cross-core flags, and
@@ -123,6 +136,8 @@ class Kernel(
     reserved       cross-core ids that the kernel uses explicitly; kept modulo 16
     lock_reserved  how many slots of the lock pool are taken beforehand, 0 to
                    32; gemm_l1 takes 2 (rewrite_flag_to_buf.cc:70)
+    memory         the memory in bytes, at least 1, or None
+    stage_bytes    how many bytes of it one stage takes, at least 1, or None
 
     Raises ValueError where one of these is not as described.
     """
@@ -133,6 +148,8 @@ class Kernel(
     sharing: str | None
     reserved: frozenset[int]
     lock_reserved: int
+    memory: int | None
+    stage_bytes: int | None
 
     def __new__(
         cls,
@@ -141,6 +158,8 @@ class Kernel(
         sharing: str | None = None,
         reserved: Iterable[int] = (),
         lock_reserved: int = 0,
+        memory: int | None = None,
+        stage_bytes: int | None = None,
     ) -> Kernel:
         """Check every rule above."""
         sync_points = tuple(sync_points)
@@ -157,9 +176,20 @@ class Kernel(
             raise ValueError(
                 f"lock_reserved {lock_reserved}: expected 0 to {LOCK_POOL_SLOTS}"
             )
-        slots = frozenset(number % CROSS_CORE_SLOTS for number in reserved)
+        if stage_bytes is not None and memory is None:
+            raise ValueError(f"stage_bytes {stage_bytes}: expected memory with it")
+        for what, size in ("memory", memory), ("stage_bytes", stage_bytes):
+            if size is not None and size < 1:
+                raise ValueError(f"{what} {size}: expected at least 1")
         return super().__new__(
-            cls, sync_points, cross_core, sharing, slots, lock_reserved
+            cls,
+            sync_points,
+            cross_core,
+            sharing,
+            frozenset(number % CROSS_CORE_SLOTS for number in reserved),
+            lock_reserved,
+            memory,
+            stage_bytes,
         )
 
     def namespace_of(self, point: SyncPoint) -> str | None:
@@ -417,6 +447,32 @@ def last_depth_without_spill(kernel: Kernel) -> int | None:
     return None
 
 
+def last_depth_in_memory(kernel: Kernel) -> int | None:
+    """The largest depth whose stages the memory holds; None where the kernel
+    does not say how large either is."""
+    if kernel.memory is None or kernel.stage_bytes is None:
+        return None
+    return kernel.memory // kernel.stage_bytes
+
+
+def binds_first(kernel: Kernel) -> str | None:
+    """What a growing depth runs out of first: "shared memory", "flag slots",
+    "both" at the same depth, or None where the memory is not known."""
+    memory, flags = last_depth_in_memory(kernel), last_depth_without_spill(kernel)
+    if memory is None:
+        return None
+    if memory == flags:
+        return "both"
+    return "shared memory" if flags is None or memory < flags else "flag slots"
+
+
+def largest_stage_for_flags(kernel: Kernel) -> int:
+    """The largest stage, in bytes, with which flag slots bind first: it lets
+    kernel.memory hold one depth more than the flags last.  0 where none does."""
+    flags = last_depth_without_spill(kernel)
+    return 0 if flags is None else (kernel.memory or 0) // (flags + 1)
+
+
 # The report
 
 
@@ -433,18 +489,36 @@ def text_report(kernel: Kernel, depths: Iterable[int], summary: bool) -> Iterato
         yield from _depth_lines(kernel, depth_plan)
         demands = [f"{each.ids}/{each.slots}" for each in depth_plan.namespaces]
         locks = f"{depth_plan.lock_slots}/{LOCK_POOL_SLOTS}"
-        rows.append([str(depth), *demands, locks, _verdict(depth_plan)])
+        memory = _memory_demand(kernel, depth)
+        rows.append(
+            [str(depth), *demands, locks, *memory, _verdict(kernel, depth_plan)]
+        )
     if summary:
         columns = [each.name or "unnamed" for each in depth_plan.namespaces]
         if not _names_events(kernel):
             columns = ["ids"]
+        columns += ["locks", *(["memory"] if memory else []), "verdict"]
         yield ""
-        yield from _table([["depth", *columns, "locks", "verdict"], *rows])
-        yield _last_line(kernel)
+        yield from _table([["depth", *columns], *rows])
+        yield from _last_lines(kernel)
 
 
 def _names_events(kernel: Kernel) -> bool:
     return any(point.event is not None for point in kernel.sync_points)
+
+
+def _size(size: int) -> str:
+    for unit, letter in (MEGA, "M"), (KILO, "K"):
+        if size % unit == 0:
+            return f"{size // unit}{letter}"
+    return str(size)
+
+
+def _memory_demand(kernel: Kernel, depth: int) -> list[str]:
+    """What the stages take over what there is, where the kernel says it."""
+    if kernel.memory is None or kernel.stage_bytes is None:
+        return []
+    return [f"{_size(depth * kernel.stage_bytes)}/{_size(kernel.memory)}"]
 
 
 def _depth_lines(kernel: Kernel, depth_plan: Plan) -> Iterator[str]:
@@ -463,6 +537,8 @@ def _depth_lines(kernel: Kernel, depth_plan: Plan) -> Iterator[str]:
     if named or depth_plan.spilled:
         over = " -> the compiler rejects this depth" if used > LOCK_POOL_SLOTS else ""
         yield f"lock pool: {used}/{LOCK_POOL_SLOTS} slots{over}"
+    for demand in _memory_demand(kernel, depth):
+        yield f"memory: {demand}"
     if depth_plan.rejected == NO_CROSS_CORE_LOCKS:
         yield f"note: the compiler has {NO_CROSS_CORE_LOCKS}; it rejects this depth"
 
@@ -508,12 +584,16 @@ def _namespace_lines(namespace: Namespace, reserved: list[int]) -> Iterator[str]
         )
 
 
-def _verdict(depth_plan: Plan) -> str:
+def _verdict(kernel: Kernel, depth_plan: Plan) -> str:
+    verdict = "fits"
     if depth_plan.rejected:
-        return f"rejected: {depth_plan.rejected}"
-    if depth_plan.spilled:
-        return f"spills {', '.join(depth_plan.spilled)}"
-    return "fits"
+        verdict = f"rejected: {depth_plan.rejected}"
+    elif depth_plan.spilled:
+        verdict = f"spills {', '.join(depth_plan.spilled)}"
+    last = last_depth_in_memory(kernel)
+    if last is not None and depth_plan.depth > last:
+        verdict += "; out of memory"
+    return verdict
 
 
 def _table(rows: Sequence[Sequence[str]]) -> Iterator[str]:
@@ -524,14 +604,43 @@ def _table(rows: Sequence[Sequence[str]]) -> Iterator[str]:
         yield "  ".join([*cells, row[-1]])
 
 
-def _last_line(kernel: Kernel) -> str:
-    last = last_depth_without_spill(kernel)
+def _last_lines(kernel: Kernel) -> Iterator[str]:
+    flags, memory = last_depth_without_spill(kernel), last_depth_in_memory(kernel)
+    first = binds_first(kernel)
     if all(point.versions for point in kernel.sync_points):
-        spills = "no sync point spills" if last is None else "every depth spills"
-        return f"flag slots do not depend on depth: all widths are fixed, and {spills}"
-    if not last:
-        return "flag slots do not last to any depth; depth 1 already spills"
-    return f"flag slots last to depth {last}; depth {last + 1} is the first to spill"
+        spills = "no sync point spills" if flags is None else "every depth spills"
+        yield f"flag slots do not depend on depth: all widths are fixed, and {spills}"
+    elif first is None and flags:
+        yield (
+            f"flag slots last to depth {flags}; depth {flags + 1} is the first to spill"
+        )
+    elif first is None:
+        yield "flag slots do not last to any depth; depth 1 already spills"
+    if first == "both":
+        yield f"shared memory and flag slots both last to {_any_depth(flags)}"
+    elif first == "shared memory":
+        yield (
+            f"shared memory binds first: it lasts to {_any_depth(memory)},"
+            f" flag slots to {_any_depth(flags)}"
+        )
+    elif first == "flag slots":
+        yield (
+            f"flag slots bind first: they last to {_any_depth(flags)},"
+            f" shared memory to {_any_depth(memory)}"
+        )
+    if kernel.memory is not None:
+        largest = largest_stage_for_flags(kernel)
+        size = _size(largest) if largest % KILO == 0 else f"{largest} bytes"
+        if largest:
+            yield f"flag slots bind first while a stage takes at most {size}"
+        else:
+            yield "shared memory binds first whatever a stage takes"
+
+
+def _any_depth(last: int | None) -> str:
+    if last is None:
+        return "any depth"
+    return f"depth {last}" if last else "no depth"
 
 
 def json_report(kernel: Kernel, depths: Iterable[int]) -> Iterator[str]:
@@ -558,12 +667,22 @@ def json_report(kernel: Kernel, depths: Iterable[int]) -> Iterator[str]:
         }
         yield comma + json.dumps(document)
         comma = ","
-    last = last_depth_without_spill(kernel)
-    yield f'], "last_depth_without_spill": {json.dumps(last)}}}'
+    answer: dict[str, object] = {
+        "last_depth_without_spill": last_depth_without_spill(kernel)
+    }
+    if kernel.memory is not None:
+        answer["memory"] = {
+            "bytes": kernel.memory,
+            "stage_bytes": kernel.stage_bytes,
+            "last_depth": last_depth_in_memory(kernel),
+        }
+        answer["binds_first"] = binds_first(kernel)
+    yield f"], {json.dumps(answer)[1:]}"
 
 
 # The front end
 
+_LONGEST_SWEEP = 1000  # where no depth spills and nobody says how far to go
 _MAX_DIGITS = 100  # far more than anybody asks for, far less than int() refuses
 
 
@@ -576,6 +695,21 @@ def _number(text: str, least: int = 1, most: int | None = None) -> int:
     if most is not None:
         allowed = f"from {least} to {most}"
     raise ValueError(f"invalid value {text!r}: expected a whole number, {allowed}")
+
+
+def _bytes(text: str, or_name: str = "") -> int:
+    unit = {"K": KILO, "M": MEGA}.get(text[-1:].upper(), 1)
+    try:
+        return _number(text if unit == 1 else text[:-1]) * unit
+    except ValueError:
+        raise ValueError(
+            f"invalid value {text!r}: expected a number of bytes, at least 1,"
+            f" or of K or M, as in 3K{or_name}"
+        ) from None
+
+
+def _memory(text: str) -> int:
+    return MEMORIES.get(text) or _bytes(text, f"; or one of {' '.join(MEMORIES)}")
 
 
 def _sync_point(text: str) -> SyncPoint:
@@ -695,6 +829,19 @@ What is then shown as kept and spilled is this model's own.""",
         default=0,
         help="locks that are taken beforehand (gemm_l1 holds 2)",
     )
+    add(
+        "--memory",
+        metavar="SIZE",
+        type=checked(_memory),
+        help="the on-chip memory that the stages share: bytes, 248K, 1M or one of "
+        + " ".join(MEMORIES),
+    )
+    add(
+        "--stage-bytes",
+        metavar="SIZE",
+        type=checked(_bytes),
+        help="what one stage takes of it (the sum of its multi-buffered buffers)",
+    )
     add("--json", action="store_true", help="print one JSON document instead")
     return parser
 
@@ -740,16 +887,32 @@ def _parse(args: Sequence[str]) -> tuple[Kernel, int | None, int | None, bool]:
                 f"argument --max-depth: {options.max_depth} is the end of a sweep, not"
                 f" allowed with --depth {options.depth}: expected one of the two"
             )
+        if options.stage_bytes and not options.memory:
+            raise ValueError(
+                f"argument --stage-bytes: {options.stage_bytes} bytes of what?"
+                " expected --memory with it"
+            )
         kernel = Kernel(
             options.sync_point or BUILT_IN,
             options.cross_core,
             options.sharing,
             options.reserve,
             options.lock_reserved,
+            options.memory,
+            options.stage_bytes,
         )
     except ValueError as error:
         parser.error(str(error))
     return kernel, options.depth, options.max_depth, options.json
+
+
+def _end_of_sweep(kernel: Kernel) -> int:
+    """Depth 4, or the first that spills where that is later, or the first that is
+    out of memory where that is later still, but not by far."""
+    flags, memory = last_depth_without_spill(kernel), last_depth_in_memory(kernel)
+    end = 4 if flags is None else max(4, flags + 1)
+    far = _LONGEST_SWEEP if flags is None else flags + 1 + 4
+    return end if memory is None or memory + 1 > far else max(end, memory + 1)
 
 
 def _report(args: Sequence[str]) -> Iterator[str]:
@@ -757,8 +920,7 @@ def _report(args: Sequence[str]) -> Iterator[str]:
     if depth:
         depths = range(depth, depth + 1)
     else:
-        end = max_depth or max(4, (last_depth_without_spill(kernel) or 0) + 1)
-        depths = range(1, end + 1)
+        depths = range(1, (max_depth or _end_of_sweep(kernel)) + 1)
     if json:
         return json_report(kernel, depths)
     return text_report(kernel, depths, summary=not depth)
