@@ -39,6 +39,8 @@ from collections import namedtuple
 # typing.TYPE_CHECKING without its import, which costs a tenth of a whole run.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import ast
+    import re
     from argparse import ArgumentParser
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
@@ -208,6 +210,218 @@ BUILT_IN = (
     SyncPoint("release_A", share="release"),
     SyncPoint("release_B", share="release"),
 )
+
+
+# Reading a compiled kernel
+
+# In C-like source, comments and strings are no code.
+_NOT_C = r"""
+    //(?:\\\n|[^\n])* | /\*.*?(?:\*/|\Z)
+    | R"(?P<end>[^()\\\s]*)\(.*?\)(?P=end)" | "(?:\\.|[^"\\\n])*" | '(?:\\.|[^'\\\n])*'
+"""
+# In TIR, strings name events.
+_NOT_TIR = r"""
+    \#[^\n]* | /\*.*?\*/ | (?P<kept>"(?:\\.|[^"\\\n])*" | '(?:\\.|[^'\\\n])*')
+"""
+# A flag call up to its id: the device source of tilelang and CCE, then Ascend C.
+_C_FLAG = r"""\b(?:
+    (?:asc_sync_(?:notify|wait)|(?:set|wait)_flag)\s*\(\s*
+        (?:\w+::)*PIPE_(?P<producer>\w+)\s*,\s*(?:\w+::)*PIPE_(?P<consumer>\w+)\s*,
+    | (?:Set|Wait)Flag\s*<\s*(?:\w+::)*HardEvent::(?P<event>\w+)\s*>\s*\(
+    | (?P<cross>
+        asc_sync_(?:inter|subblock|block|intra)_(?:arrive|wait)\s*\(\s*(?:\w+::)*PIPE_\w+\s*,
+        | CrossCore(?:Set|Wait)Flag\s*(?:<[^<>;]*>\s*)?\()
+    | (?P<unknown>(?:asc_sync_\w+|(?:set|wait)_flag)\s*\(|(?:Set|Wait)Flag\s*<)
+)"""
+_TIR_FLAG = r"""(?:^|\n)[ \t]*(?:\w+\.)*(?:
+    ascend_(?:set|wait)_flag\s*\(\s*["'](?P<event>\w+)["']\s*,
+    | (?P<cross>ascend_cross_core_(?:set|wait)_flag\s*\(\s*\w+\s*,\s*["']\w+["']\s*,)
+    | (?P<unknown>ascend_(?:cross_core_)?(?:set|wait)_flag\s*\()
+)"""
+_LOCK_FOR_FLAG = r"""
+    \b(?:asc_lock|ascend_get_buf)\s*(?P<lock>\([^;\n]*\))[\s;]*(?:\w+\.)*
+    (?:asc_unlock|ascend_rls_buf)\s*(?P=lock)
+"""
+
+
+def read_sync_points(source: str, read_depth: int | None = None) -> list[SyncPoint]:
+    """The sync points of a kernel that a compiler printed: TIR or device source
+    of tilelang, Ascend C, or CCE.
+
+    Each ring of ids of a hard_event is a sync point, named after the hard_event
+    and its first id; they come in id order.  Rings as wide as the depth that the
+    kernel was compiled with follow the depth from then on, the others are fixed.
+    That depth is read_depth, or else the width of all rings wider than 1.
+    Raises ValueError where no flag is found, an event id cannot be bounded, or
+    rings wider than 1 differ and read_depth is None.
+
+    >>> [point.name for point in read_sync_points("set_flag(PIPE_V, PIPE_FIX, 3);")]
+    ['V_FIX[3]']
+    """
+    rings = {event: _rings(ids) for event, ids in _read_ids(source).items()}
+    if not rings:
+        raise ValueError(
+            "no flag found: expected the TIR or device source of tilelang, Ascend C"
+            " or CCE"
+        )
+    widths = sorted({width for each in rings.values() for _, width, _ in each} - {1})
+    if read_depth is None and len(widths) > 1:
+        raise ValueError(
+            f"the rings are {', '.join(map(str, widths))} ids wide: expected the depth"
+            " that the kernel was compiled with (--read-depth)"
+        )
+    depth = read_depth or (widths[0] if widths else None)
+    return [
+        SyncPoint(
+            f"{CROSS_CORE if event == 'cross-core' else event}[{base}]",
+            event,
+            None if width == depth else width,
+            cross_iter,
+        )
+        for event, each in rings.items()
+        for base, width, cross_iter in each
+    ]
+
+
+def has_spilled(source: str) -> bool:
+    """Whether what a compiler printed has locks in the place of flags.  Those are
+    unlocked as soon as they are locked (rewrite_flag_to_buf.cc:293)."""
+    import re
+
+    return re.search(_LOCK_FOR_FLAG, _flag_calls(source)[0], re.VERBOSE) is not None
+
+
+def _flag_calls(source: str) -> tuple[str, list[re.Match[str]]]:
+    """The source without what is no code, on the same lines, and its flag calls."""
+    import re
+
+    def blank(match: re.Match[str]) -> str:
+        return match.groupdict().get("kept") or " " + "\n" * match[0].count("\n")
+
+    for no_code, flag in (_NOT_C, _C_FLAG), (_NOT_TIR, _TIR_FLAG):
+        code = re.sub(no_code, blank, source, flags=re.VERBOSE | re.DOTALL)
+        calls = [*re.finditer(flag, code, re.VERBOSE)]
+        if calls:
+            break
+    return code, calls
+
+
+def _read_ids(source: str) -> dict[str, list[tuple[int, int]]]:
+    """Per hard_event, in order of appearance, the lowest and the highest id of
+    each flag call (FlagUsageCollector, rewrite_flag_to_buf.cc:139)."""
+    code, calls = _flag_calls(source)
+    ids: dict[str, list[tuple[int, int]]] = {}
+    for call in calls:
+        found = call.groupdict()
+        event = found["event"] or f"{found.get('producer')}_{found.get('consumer')}"
+        try:
+            if found["unknown"]:
+                raise ValueError(f"{found['unknown']!r}: expected a hard_event by name")
+            text = _up_to_closing(code, call.end())
+            low, high = _id_range(text)
+            if not found["cross"]:
+                SyncPoint("_", event)  # is it one?
+                ids.setdefault(event, []).append((low, high))
+                continue
+        except ValueError as error:
+            rest = code[call.end() :].lstrip()
+            line = code.count("\n", 0, len(code) - len(rest)) + 1
+            raise ValueError(f"line {line}: {error}") from None
+        # The cube addresses the second vector core at + 16: insert_sync.cc:1879.
+        width = min(high - low + 1, CROSS_CORE_SLOTS)
+        low %= CROSS_CORE_SLOTS
+        ranges = ids.setdefault("cross-core", [])
+        ranges.append((low, min(low + width, CROSS_CORE_SLOTS) - 1))
+        if low + width > CROSS_CORE_SLOTS:
+            ranges.append((0, low + width - CROSS_CORE_SLOTS - 1))
+    return ids
+
+
+def _up_to_closing(code: str, start: int) -> str:
+    """What stands between here and the end of the call."""
+    open_ = 1
+    for end in range(start, len(code)):
+        open_ += {"(": 1, ")": -1}.get(code[end], 0)
+        if not open_:
+            return " ".join(code[start:end].split())
+    raise ValueError(f"{code[start : start + 40]!r}: expected ) at the end of the call")
+
+
+def _id_range(text: str) -> tuple[int, int]:
+    """The lowest and the highest value of an event id (EventIdRange,
+    rewrite_flag_to_buf.cc:120).
+
+    >>> _id_range("static_cast<event_t>(((s % 5) + 5))"), _id_range("EVENT_ID3")
+    ((5, 9), (3, 3))
+    """
+    import ast
+    import re
+
+    python = text
+    for c_like, same in (
+        (r"\b(?:static|reinterpret|const)_cast\s*<[^<>]*>", ""),
+        (r"->|::", "."),
+        (r"\(\s*(?:(?:const|unsigned|signed)\s+)?[A-Za-z_][\w.]*\s*\)(?=\s*[\w(])", ""),
+        (r"\b(0[xX][\da-fA-F]+|\d+)[uUlL]+\b", r"\1"),
+        (r"\b(?:\w+\.)*EVENT_ID(\d+)\b", r"\1"),
+    ):
+        python = re.sub(c_like, same, python)
+
+    def bounds(node: ast.expr) -> tuple[int, int] | None:
+        if isinstance(node, ast.Constant) and type(node.value) is int:
+            return node.value, node.value
+        if isinstance(node, ast.Call) and node.args:
+            name = re.sub(r".*\.", "", ast.unparse(node.func))
+            if name in {"bitwise_and", "truncmod"} and len(node.args) == 2:
+                operator = ast.BitAnd() if name == "bitwise_and" else ast.Mod()
+                return bounds(ast.BinOp(node.args[0], operator, node.args[1]))
+            if re.fullmatch(r"u?int\d*(_t)?|event_t|Cast", name):
+                return bounds(node.args[-1])
+        if isinstance(node, ast.BinOp):
+            left, right = bounds(node.left), bounds(node.right)
+            if isinstance(node.op, ast.Add) and left and right:
+                if left[0] == left[1] or right[0] == right[1]:
+                    return left[0] + right[0], left[1] + right[1]
+            elif right and right[0] == right[1]:
+                last = right[0]
+                if isinstance(node.op, ast.Mod) and last > 0:
+                    return 0, last - 1
+                if isinstance(node.op, ast.BitAnd) and last & (last + 1) == 0:
+                    return 0, last
+        return None
+
+    try:
+        found = bounds(ast.parse(f"({python})", mode="eval").body)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        found = None
+    if found is None or found[1] >= 2**31:
+        raise ValueError(
+            f"cannot bound event_id {text!r}: expected a constant, EVENT_IDn, x % v,"
+            " x & m with m = 2^k - 1, or one of these + b"
+        )
+    return found
+
+
+def _rings(ids: list[tuple[int, int]]) -> list[tuple[int, int, bool]]:
+    """Join the ranges that overlap into rings: base, width, and whether it is a
+    release.  Those that only touch stay apart (CoalesceBlocks,
+    rewrite_flag_to_buf.cc:188)."""
+    rings: list[list[int]] = []  # lowest id, highest id, whether single ids prime it
+    for low, high in sorted(ids):
+        if not rings or low > rings[-1][1]:
+            rings.append([low, high, 0])
+        rings[-1][1] = max(rings[-1][1], high)
+        rings[-1][2] |= low == high
+    # Only releases are primed before the loop (insert_sync.cc:2090), and they have
+    # lower ids than what is not, wider before narrower (:1912-1924).
+    found: list[tuple[int, int, bool]] = []
+    release, widest = False, 0
+    for low, high, primed in reversed(rings):
+        width = high + 1 - low
+        release = release or width < widest or (primed == 1 and width > 1)
+        widest = max(widest, width)
+        found.append((low, width, release))
+    return found[::-1]
 
 
 # The plan of one depth
@@ -802,6 +1016,19 @@ What is then shown as kept and spilled is this model's own.""",
         help="a sync point of your kernel, in place of the built-in one; repeatable",
     )
     add(
+        "--read",
+        metavar="FILE",
+        help="take the sync points from what a compiler printed: TIR, device source,"
+        " Ascend C or CCE; - is standard input",
+    )
+    add(
+        "--read-depth",
+        metavar="N",
+        type=checked(_number),
+        help="the depth that this kernel was compiled with: rings that wide follow the"
+        " depth (default: the width of the rings wider than 1)",
+    )
+    add(
         "--sharing",
         choices=SHARING,
         nargs="?",
@@ -875,6 +1102,28 @@ def _expand(args: Sequence[str]) -> Iterator[str]:
             ) from None
 
 
+def _read(path: str, read_depth: int | None) -> list[SyncPoint]:
+    try:
+        with open(0 if path == "-" else path, "rb", closefd=path != "-") as file:
+            source = file.read().decode("utf-8", "replace")
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise ValueError(
+            f"argument --read: cannot read {path!r}: {reason};"
+            " expected a file, or - for standard input"
+        ) from None
+    if has_spilled(source):
+        print(
+            f"warning: in {path!r} flags have spilled to locks already;"
+            " read the kernel compiled at a smaller depth",
+            file=sys.stderr,
+        )
+    try:
+        return read_sync_points(source, read_depth)
+    except ValueError as error:
+        raise ValueError(f"argument --read: {path!r}: {error}") from None
+
+
 def _parse(args: Sequence[str]) -> tuple[Kernel, int | None, int | None, bool]:
     """The kernel that the arguments describe; depth, max_depth and json as given."""
     if not args:  # nothing to parse: a third of the time is argparse's import
@@ -892,6 +1141,18 @@ def _parse(args: Sequence[str]) -> tuple[Kernel, int | None, int | None, bool]:
                 f"argument --stage-bytes: {options.stage_bytes} bytes of what?"
                 " expected --memory with it"
             )
+        if options.read_depth and options.read is None:
+            raise ValueError(
+                f"argument --read-depth: {options.read_depth} is the depth of what?"
+                " expected --read with it"
+            )
+        if options.sync_point and options.read is not None:
+            raise ValueError(
+                f"argument --read: {options.read!r} is not allowed with --sync-point:"
+                " expected one of the two"
+            )
+        if options.read is not None:
+            options.sync_point = _read(options.read, options.read_depth)
         kernel = Kernel(
             options.sync_point or BUILT_IN,
             options.cross_core,
