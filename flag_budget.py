@@ -217,7 +217,7 @@ BUILT_IN = (
 # In C-like source, comments and strings are no code.
 _NOT_C = r"""
     //(?:\\\n|[^\n])* | /\*.*?(?:\*/|\Z)
-    | R"(?P<end>[^()\\\s]*)\(.*?\)(?P=end)" | "(?:\\.|[^"\\\n])*" | '(?:\\.|[^'\\\n])*'
+    | R"(?P<end>[^()\\\s]*)\(.*?(?:\)(?P=end)"|\Z) | "(?:\\.|[^"\\\n])*" | '(?:\\.|[^'\\\n])*'
 """
 # In TIR, strings name events.
 _NOT_TIR = r"""
@@ -238,8 +238,17 @@ _TIR_FLAG = r"""(?:^|\n)[ \t]*(?:\w+\.)*(?:
     | (?P<cross>ascend_cross_core_(?:set|wait)_flag\s*\(\s*\w+\s*,\s*["']\w+["']\s*,)
     | (?P<unknown>ascend_(?:cross_core_)?(?:set|wait)_flag\s*\()
 )"""
+# What C-like source and TIR write in an id, as Python has it: without casts.
+_SAME_IN_PYTHON = (
+    (r"->|::", "."),
+    (r"\b(?:static|reinterpret|const)_cast\s*<[^<>]*>", ""),
+    (r"\b(?:T\.)?(?:u?int\d*(?:_t)?|event_t|Cast)\s*\((?:\s*[\"']\w+[\"']\s*,)?", "("),
+    (r"\(\s*(?:(?:const|unsigned|signed)\s+)?[A-Za-z_][\w.]*\s*\)(?=\s*[\w(])", ""),
+    (r"\b(0[xX][\da-fA-F]+|\d+)[uUlL]+\b", r"\1"),
+    (r"\b(?:\w+\.)*EVENT_ID(\d+)\b", r"\1"),
+)
 _LOCK_FOR_FLAG = r"""
-    \b(?:asc_lock|ascend_get_buf)\s*(?P<lock>\([^;\n]*\))[\s;]*(?:\w+\.)*
+    \b(?:asc_lock|ascend_get_buf)\s*(?P<lock>\([^;\n]{0,200}\))[\s;]*(?:\w+\.)*
     (?:asc_unlock|ascend_rls_buf)\s*(?P=lock)
 """
 
@@ -357,39 +366,30 @@ def _id_range(text: str) -> tuple[int, int]:
     import ast
     import re
 
-    python = text
-    for c_like, same in (
-        (r"\b(?:static|reinterpret|const)_cast\s*<[^<>]*>", ""),
-        (r"->|::", "."),
-        (r"\(\s*(?:(?:const|unsigned|signed)\s+)?[A-Za-z_][\w.]*\s*\)(?=\s*[\w(])", ""),
-        (r"\b(0[xX][\da-fA-F]+|\d+)[uUlL]+\b", r"\1"),
-        (r"\b(?:\w+\.)*EVENT_ID(\d+)\b", r"\1"),
-    ):
-        python = re.sub(c_like, same, python)
-
     def bounds(node: ast.expr) -> tuple[int, int] | None:
         if isinstance(node, ast.Constant) and type(node.value) is int:
             return node.value, node.value
-        if isinstance(node, ast.Call) and node.args:
-            name = re.sub(r".*\.", "", ast.unparse(node.func))
-            if name in {"bitwise_and", "truncmod"} and len(node.args) == 2:
-                operator = ast.BitAnd() if name == "bitwise_and" else ast.Mod()
-                return bounds(ast.BinOp(node.args[0], operator, node.args[1]))
-            if re.fullmatch(r"u?int\d*(_t)?|event_t|Cast", name):
-                return bounds(node.args[-1])
-        if isinstance(node, ast.BinOp):
-            left, right = bounds(node.left), bounds(node.right)
-            if isinstance(node.op, ast.Add) and left and right:
-                if left[0] == left[1] or right[0] == right[1]:
-                    return left[0] + right[0], left[1] + right[1]
-            elif right and right[0] == right[1]:
-                last = right[0]
-                if isinstance(node.op, ast.Mod) and last > 0:
-                    return 0, last - 1
-                if isinstance(node.op, ast.BitAnd) and last & (last + 1) == 0:
-                    return 0, last
+        if isinstance(node, ast.Call) and len(node.args) == 2:  # operators of TIR
+            operators = {"bitwise_and": ast.BitAnd(), "truncmod": ast.Mod()}
+            operator = operators.get(getattr(node.func, "attr", ""))
+            node = ast.BinOp(node.args[0], operator, node.args[1]) if operator else node
+        if not isinstance(node, ast.BinOp):
+            return None
+        left, right = bounds(node.left), bounds(node.right)
+        if isinstance(node.op, ast.Add) and left and right:
+            if left[0] == left[1] or right[0] == right[1]:
+                return left[0] + right[0], left[1] + right[1]
+        elif right and right[0] == right[1]:
+            number = right[0]
+            if isinstance(node.op, ast.Mod) and number > 0:
+                return 0, number - 1
+            if isinstance(node.op, ast.BitAnd) and number & (number + 1) == 0:
+                return 0, number
         return None
 
+    python = text
+    for pattern, same in _SAME_IN_PYTHON:
+        python = re.sub(pattern, same, python)
     try:
         found = bounds(ast.parse(f"({python})", mode="eval").body)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -672,9 +672,10 @@ def last_depth_in_memory(kernel: Kernel) -> int | None:
 def binds_first(kernel: Kernel) -> str | None:
     """What a growing depth runs out of first: "shared memory", "flag slots",
     "both" at the same depth, or None where the memory is not known."""
-    memory, flags = last_depth_in_memory(kernel), last_depth_without_spill(kernel)
+    memory = last_depth_in_memory(kernel)
     if memory is None:
         return None
+    flags = last_depth_without_spill(kernel)
     if memory == flags:
         return "both"
     return "shared memory" if flags is None or memory < flags else "flag slots"
@@ -1131,26 +1132,18 @@ def _parse(args: Sequence[str]) -> tuple[Kernel, int | None, int | None, bool]:
     parser = _parser()
     try:
         options = parser.parse_args([*_expand(args)])
-        if options.depth and options.max_depth:
-            raise ValueError(
-                f"argument --max-depth: {options.max_depth} is the end of a sweep, not"
-                f" allowed with --depth {options.depth}: expected one of the two"
-            )
-        if options.stage_bytes and not options.memory:
-            raise ValueError(
-                f"argument --stage-bytes: {options.stage_bytes} bytes of what?"
-                " expected --memory with it"
-            )
-        if options.read_depth and options.read is None:
-            raise ValueError(
-                f"argument --read-depth: {options.read_depth} is the depth of what?"
-                " expected --read with it"
-            )
-        if options.sync_point and options.read is not None:
-            raise ValueError(
-                f"argument --read: {options.read!r} is not allowed with --sync-point:"
-                " expected one of the two"
-            )
+        given = {name.replace("_", "-"): value for name, value in vars(options).items()}
+        for name, other, needs in (
+            ("max-depth", "depth", False),
+            ("read", "sync-point", False),
+            ("read-depth", "read", True),
+            ("stage-bytes", "memory", True),
+        ):
+            if given[name] is not None and needs == (given[other] is None):
+                rule = "expected --{} with it" if needs else "not allowed with --{}"
+                raise ValueError(
+                    f"argument --{name}: {given[name]!r}: {rule.format(other)}"
+                )
         if options.read is not None:
             options.sync_point = _read(options.read, options.read_depth)
         kernel = Kernel(
@@ -1211,11 +1204,12 @@ def main(args: Sequence[str] | None = None) -> int:
         status = 1
     except KeyboardInterrupt:
         status = 130
-    # Leave the interpreter nothing that it could fail to flush when it exits.
+    # Leave nothing that the interpreter could fail to flush when it exits.
     if sys.stdout is sys.__stdout__ and sys.stdout is not None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return status
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    # All is written.  To take the interpreter apart would be a tenth of the run.
+    os._exit(main())

@@ -53,11 +53,17 @@ def planning(count: int, sharing: str | None) -> Callable[[], object]:
 
 def main() -> None:
     """Measure and print."""
-    base, whole = median_seconds(
-        [process("-c", "import argparse"), process("flag_budget.py")], PROCESS_RUNS
+    base, whole, with_arguments = median_seconds(
+        [
+            process("-c", "import argparse"),
+            process("flag_budget.py"),
+            process("flag_budget.py", "@tests/kernels/vec_add.args"),
+        ],
+        PROCESS_RUNS,
     )
     print(f"import argparse {base * 1000:.1f} ms, flag_budget.py {whole * 1000:.1f} ms")
     print(f"ratio {whole / base:.3f}, at most 1.25")
+    print(f"ratio with a kernel from a file {with_arguments / base:.3f}")
     for sharing in (None, "on-demand"):
         once, ten_times = median_seconds(
             [planning(100_000, sharing), planning(1_000_000, sharing)], PLAN_RUNS

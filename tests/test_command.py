@@ -45,7 +45,8 @@ class BadInput(unittest.TestCase):
 
     def test_depth_and_max_depth(self) -> None:
         self.assert_error(
-            ["--depth", "3", "--max-depth", "5"], "--max-depth", "5", "--depth 3"
+            ["--depth", "3", "--max-depth", "5"],
+            "argument --max-depth: 5: not allowed with --depth",
         )
 
     def test_unknown(self) -> None:

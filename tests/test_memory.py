@@ -217,8 +217,7 @@ class Sizes(unittest.TestCase):
                 self.assertTrue(err.endswith(end), err)
         status, out, err = run("--stage-bytes=3K")
         self.assertEqual((status, out), (2, ""))
-        self.assertIn("argument --stage-bytes: 3072 bytes", err)
-        self.assertIn("expected --memory", err)
+        self.assertIn("argument --stage-bytes: 3072: expected --memory with it\n", err)
 
     def test_python_declarations(self) -> None:
         for memory, stage_bytes, complaint in (
