@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from argparse import ArgumentParser
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-PIPES = frozenset({"S", "V", "M", "MTE1", "MTE2", "MTE3", "FIX"})  # ascend_pipe.h:52
+PIPES = frozenset({"S", "V", "M", "MTE1", "MTE2", "MTE3", "FIX"})  # ascend_pipe.h:75-93
 INTRA_CORE_SLOTS = 8  # kIntraCoreFlagLimit, insert_sync.cc:2135
 CROSS_CORE_SLOTS = 16  # kCrossCoreFlagLimit, insert_sync.cc:2136
 LOCK_POOL_SLOTS = 32  # kMaxBufId, rewrite_flag_to_buf.cc:62
@@ -133,11 +133,12 @@ class Kernel(
     sync_points    in the order that the compiler meets them; no name twice
     cross_core     whether those that name no event are cross-core flags, and
                    not of one unnamed namespace of 8 slots
-    sharing        None; "always": every share group is one allocation, as wide
-                   as its widest sync point; "on-demand": as the compiler does
+    sharing        None: no base id is shared; "always": every share group is one
+                   allocation, as wide as its widest sync point; "on-demand": as
+                   the compiler does
     reserved       cross-core ids that the kernel uses explicitly; kept modulo 16
     lock_reserved  how many slots of the lock pool are taken beforehand, 0 to
-                   32; gemm_l1 takes 2 (rewrite_flag_to_buf.cc:70)
+                   32; gemm_l1 takes 2 (rewrite_flag_to_buf.cc:70, :318)
     memory         the memory in bytes, at least 1, or None
     stage_bytes    how many bytes of it one stage takes, at least 1, or None
 
@@ -317,7 +318,7 @@ def _flag_calls(source: str) -> tuple[str, list[re.Match[str]]]:
 
 def _read_ids(source: str) -> dict[str, list[tuple[int, int]]]:
     """Per hard_event, in order of appearance, the lowest and the highest id of
-    each flag call (FlagUsageCollector, rewrite_flag_to_buf.cc:139)."""
+    each flag call (FlagUsageCollector, rewrite_flag_to_buf.cc:138)."""
     code, calls = _flag_calls(source)
     ids: dict[str, list[tuple[int, int]]] = {}
     for call in calls:
@@ -336,7 +337,7 @@ def _read_ids(source: str) -> dict[str, list[tuple[int, int]]]:
             rest = code[call.end() :].lstrip()
             line = code.count("\n", 0, len(code) - len(rest)) + 1
             raise ValueError(f"line {line}: {error}") from None
-        # The cube addresses the second vector core at + 16: insert_sync.cc:1879.
+        # The cube addresses the second vector core at + 16: insert_sync.cc:1878.
         width = min(high - low + 1, CROSS_CORE_SLOTS)
         low %= CROSS_CORE_SLOTS
         ranges = ids.setdefault("cross-core", [])
@@ -358,7 +359,7 @@ def _up_to_closing(code: str, start: int) -> str:
 
 def _id_range(text: str) -> tuple[int, int]:
     """The lowest and the highest value of an event id (EventIdRange,
-    rewrite_flag_to_buf.cc:120).
+    rewrite_flag_to_buf.cc:121).
 
     >>> _id_range("static_cast<event_t>(((s % 5) + 5))"), _id_range("EVENT_ID3")
     ((5, 9), (3, 3))
