@@ -232,7 +232,8 @@ _C_FLAG = r"""\b(?:
     | (?P<cross>
         asc_sync_(?:inter|subblock|block|intra)_(?:arrive|wait)\s*\(\s*(?:\w+::)*PIPE_\w+\s*,
         | CrossCore(?:Set|Wait)Flag\s*(?:<[^<>;]*>\s*)?\()
-    | (?P<unknown>(?:asc_sync_\w+|(?:set|wait)_flag)\s*\(|(?:Set|Wait)Flag\s*<)
+    | (?P<unknown>(?:asc_sync_(?:notify|wait|\w+_(?:arrive|wait))|(?:set|wait)_flag)\s*\(
+        |(?:Set|Wait)Flag\s*<)
 )"""
 _TIR_FLAG = r"""(?:^|\n)[ \t]*(?:\w+\.)*(?:
     ascend_(?:set|wait)_flag\s*\(\s*["'](?P<event>\w+)["']\s*,
@@ -695,27 +696,29 @@ def largest_stage_for_flags(kernel: Kernel) -> int:
 def text_report(kernel: Kernel, depths: Iterable[int], summary: bool) -> Iterator[str]:
     """The lines that the command prints: the block of each depth and, with
     summary, the table of demand over slots."""
-    rows: list[list[str]] = []
-    separator = False
+    columns = ["ids"]
+    if _names_events(kernel):
+        names = dict.fromkeys(map(kernel.namespace_of, kernel.sync_points))
+        columns = [name or "unnamed" for name in names]
+    memory = ["memory"] if kernel.stage_bytes else []
+    rows = [["depth", *columns, "locks", *memory, "verdict"]]
     for depth in depths:
-        depth_plan = plan(kernel, depth)
-        if separator:
+        if len(rows) > 1:
             yield ""
-        separator = True
+        depth_plan = plan(kernel, depth)
         yield from _depth_lines(kernel, depth_plan)
-        demands = [f"{each.ids}/{each.slots}" for each in depth_plan.namespaces]
-        locks = f"{depth_plan.lock_slots}/{LOCK_POOL_SLOTS}"
-        memory = _memory_demand(kernel, depth)
         rows.append(
-            [str(depth), *demands, locks, *memory, _verdict(kernel, depth_plan)]
+            [
+                str(depth),
+                *(f"{each.ids}/{each.slots}" for each in depth_plan.namespaces),
+                f"{depth_plan.lock_slots}/{LOCK_POOL_SLOTS}",
+                *_memory_demand(kernel, depth),
+                _verdict(kernel, depth_plan),
+            ]
         )
     if summary:
-        columns = [each.name or "unnamed" for each in depth_plan.namespaces]
-        if not _names_events(kernel):
-            columns = ["ids"]
-        columns += ["locks", *(["memory"] if memory else []), "verdict"]
         yield ""
-        yield from _table([["depth", *columns], *rows])
+        yield from _table(rows)
         yield from _last_lines(kernel)
 
 
@@ -931,24 +934,28 @@ def _memory(text: str) -> int:
 def _sync_point(text: str) -> SyncPoint:
     name, *parts = text.split(",")
     values: dict[str, str] = {}
-    for part in parts:
-        key, equals, value = part.partition("=")
-        if key not in ("event", "versions", "share") if equals else key != "cross-iter":
-            raise ValueError(
-                f"{part!r} in {text!r}: expected event=PROD_CONS, versions=N,"
-                " cross-iter or share=GROUP"
-            )
-        if key in values:
-            raise ValueError(f"key {key!r} twice in {text!r}: expected every key once")
-        values[key] = value
-    versions = values.get("versions")
-    return SyncPoint(
-        name,
-        values.get("event"),
-        None if versions is None else _number(versions),
-        "cross-iter" in values,
-        values.get("share"),
-    )
+    try:
+        for part in parts:
+            key, equals, value = part.partition("=")
+            valued = key in {"event", "versions", "share"}
+            if (not valued and key != "cross-iter") or valued != bool(equals):
+                raise ValueError(
+                    f"{part!r}: expected event=PROD_CONS, versions=N, cross-iter or"
+                    " share=GROUP"
+                )
+            if key in values:
+                raise ValueError(f"key {key!r} twice: expected every key once")
+            values[key] = value
+        versions = _number(values["versions"]) if "versions" in values else None
+        return SyncPoint(
+            name,
+            values.get("event"),
+            versions,
+            "cross-iter" in values,
+            values.get("share"),
+        )
+    except ValueError as error:
+        raise ValueError(f"{text!r}: {error}") from None
 
 
 def _ids(text: str) -> list[int]:
@@ -1007,8 +1014,8 @@ What is then shown as kept and spilled is this model's own.""",
         "--max-depth",
         metavar="N",
         type=checked(_number),
-        help="the last depth of the sweep (default: 4, or the first depth that spills,"
-        " whichever is later)",
+        help="the last depth of the sweep (default: 4, or the first depth that spills"
+        " or is out of memory, whichever is later)",
     )
     add(
         "--sync-point",

@@ -67,9 +67,9 @@ class BadInput(unittest.TestCase):
         )
         number = "expected a whole number, at least 1 and at most 100 digits long"
         for text, *parts in (
-            ("a,colour=red", "'colour=red' in 'a,colour=red'", keys),
-            ("a,", "'' in 'a,'", keys),
-            ("a,event", "'event' in 'a,event'", keys),
+            ("a,colour=red", "'a,colour=red': 'colour=red': ", keys),
+            ("a,", "'a,': '': ", keys),
+            ("a,event", "'a,event': 'event': ", keys),
             ("a,cross-iter=1", "'cross-iter=1'", keys),
             ("a,=", "'='", keys),
             ("a,share=g,share=g", "key 'share' twice", "'a,share=g,share=g'"),
@@ -91,7 +91,9 @@ class BadInput(unittest.TestCase):
             ("a,versions=x", "invalid value 'x'", number),
             ("a,versions=", "invalid value ''", number),
         ):
-            self.assert_error([f"--sync-point={text}"], "--sync-point: ", *parts)
+            self.assert_error(
+                [f"--sync-point={text}"], f"--sync-point: {text!r}: ", *parts
+            )
         self.assert_error(
             ["--sync-point=a", "--sync-point=b", "--sync-point=a"],
             "name 'a' twice: expected every name once",

@@ -289,6 +289,7 @@ class Scanning(unittest.TestCase):
             "my_set_flag(PIPE_V, PIPE_MTE3, 0);",
             "asc_unlock(PIPE_V, 0);",
             "set_flag_bits(x);",
+            "asc_sync_pipe(PIPE_MTE3); asc_sync();",
             "queue.SetFlag(3);",
             "void f();",
             "",
@@ -317,7 +318,8 @@ class Scanning(unittest.TestCase):
         for source, complaint in (
             ("\nset_flag(p, c, 0);", r"line 2: 'set_flag\(': expected a hard_event"),
             ("SetFlag<event>(0);", "line 1: 'SetFlag<': expected a hard_event"),
-            ("asc_sync_foo(PIPE_V, 0);", "line 1: 'asc_sync_foo"),
+            ("asc_sync_foo_wait(PIPE_V, 0);", "line 1: 'asc_sync_foo_wait"),
+            ("asc_sync_notify(0);", "line 1: 'asc_sync_notify"),
             (
                 "\n\nset_flag(PIPE_V, PIPE_MTE3, (1);",
                 r"line 3: .*expected \) at the end",
