@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import flag_budget
 
@@ -26,3 +26,18 @@ def run(*args: str) -> Result:
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         status = flag_budget.main(args)
     return Result(status, out.getvalue(), err.getvalue())
+
+
+def as_recorded(depth: dict[str, Any]) -> dict[str, Any]:
+    """A depth of the JSON document, in the form of tests/vectors/kernels.json."""
+    if depth["error"] is not None:
+        return {"lock_slots_needed": depth["lock_pool"]["used"]}
+    flags: dict[str, list[list[int]]] = {}
+    locks: list[list[int]] = []
+    for namespace in depth["namespaces"]:
+        flags[namespace["name"]] = []
+        for point in namespace["sync_points"]:
+            kept = point["placement"] == "flag"
+            rings = flags[namespace["name"]] if kept else locks
+            rings.append([point["base"], point["num_versions"]])
+    return {"flags": flags, "locks": locks}

@@ -9,10 +9,9 @@ import sys
 import tempfile
 import unittest
 from pathlib import Path
-from typing import Any
 
 from flag_budget import SyncPoint, has_spilled, read_sync_points
-from tests import ROOT, Result, run
+from tests import ROOT, Result, as_recorded, run
 
 COMPILED = ROOT / "tests/compiled"
 KERNELS = json.loads((ROOT / "tests/vectors/kernels.json").read_text("ascii"))[
@@ -83,24 +82,8 @@ class CompiledKernels(unittest.TestCase):
                     if recorded is not None:
                         checked += 1
                         with self.subTest(path.name, depth=depth["depth"]):
-                            self.assert_agrees(depth, recorded)
+                            self.assertEqual(as_recorded(depth), recorded)
         self.assertEqual(checked, 36)
-
-    def assert_agrees(self, depth: Any, recorded: Any) -> None:
-        if "lock_slots_needed" in recorded:
-            self.assertEqual(depth["lock_pool"]["used"], recorded["lock_slots_needed"])
-            self.assertIsNotNone(depth["error"])
-            return
-        placed: dict[str, dict[str, list[list[int]]]] = {"flag": {}, "lock": {"": []}}
-        for namespace in depth["namespaces"]:
-            placed["flag"][namespace["name"]] = []
-            for point in namespace["sync_points"]:
-                ring = [point["base"], point["num_versions"]]
-                key = namespace["name"] if point["placement"] == "flag" else ""
-                placed[point["placement"]][key].append(ring)
-        self.assertEqual(placed["flag"], recorded["flags"])
-        self.assertEqual(placed["lock"][""], recorded["locks"])
-        self.assertIsNone(depth["error"])
 
     def test_which_sync_points_follow_the_depth(self) -> None:
         source = (COMPILED / "mixed.d2.cpp").read_text("ascii")
