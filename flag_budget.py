@@ -16,7 +16,8 @@ iteration i: v contiguous slots, which cannot be split at run time.
 The compiler.  tilelang hands out the base ids of a hard_event end to end, and
 those of the cross-core flags wherever v contiguous slots are free.  Where it
 proves that sync points are never in flight together it may give them one base
-id: one allocation for several sync points.  Where the allocations of a
+id: one allocation for several sync points.  (In the source that it prints, the ids
+of one allocation are a ring.)  Where the allocations of a
 hard_event ask for more than its 8 slots, a 0/1 knapsack keeps the subset that
 fills the slots best; every other allocation spills, whole, to a pool of 32
 locks, which all hard_events share and which block.  More than 32 locks, or a
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
     import ast
     import re
     from argparse import ArgumentParser
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
 PIPES = frozenset({"S", "V", "M", "MTE1", "MTE2", "MTE3", "FIX"})  # ascend_pipe.h:75-93
 INTRA_CORE_SLOTS = 8  # kIntraCoreFlagLimit, insert_sync.cc:2135
@@ -215,14 +216,15 @@ BUILT_IN = (
 
 # Reading a compiled kernel
 
-# In C-like source, comments and strings are no code.
+# In C-like source, comments and strings are no code; 1'000 is a number.
 _NOT_C = r"""
-    //(?:\\\n|[^\n])* | /\*.*?(?:\*/|\Z)
+    //(?:\\\r?\n|[^\n])* | /\*.*?(?:\*/|\Z) | (?P<kept>\b\d[\w']*)
     | R"(?P<end>[^()\\\s]*)\(.*?(?:\)(?P=end)"|\Z) | "(?:\\.|[^"\\\n])*" | '(?:\\.|[^'\\\n])*'
 """
-# In TIR, strings name events.
+# In TIR, strings of one word name events.
 _NOT_TIR = r"""
-    \#[^\n]* | /\*.*?\*/ | (?P<kept>"(?:\\.|[^"\\\n])*" | '(?:\\.|[^'\\\n])*')
+    \#[^\n]* | /\*.*?\*/ | //(?=[^\n]*ascend_)[^\n]* | (?P<kept>"\w*"|'\w*')
+    | "(?:\\.|[^"\\\n])*" | '(?:\\.|[^'\\\n])*'
 """
 # A flag call up to its id: the device source of tilelang and CCE, then Ascend C.
 _C_FLAG = r"""\b(?:
@@ -232,10 +234,11 @@ _C_FLAG = r"""\b(?:
     | (?P<cross>
         asc_sync_(?:inter|subblock|block|intra)_(?:arrive|wait)\s*\(\s*(?:\w+::)*PIPE_\w+\s*,
         | CrossCore(?:Set|Wait)Flag\s*(?:<[^<>;]*>\s*)?\()
-    | (?P<unknown>(?:asc_sync_(?:notify|wait|\w+_(?:arrive|wait))|(?:set|wait)_flag)\s*\(
-        |(?:Set|Wait)Flag\s*<)
+    | (?P<unknown>(?:asc_sync_(?:notify|wait|\w+_(?:arrive|wait))|(?:set|wait)_flag
+        |(?:set|wait)_intra_block|wait_flag_dev|ffts_cross_core_sync)\s*\(
+        |(?:CrossCore)?(?:Set|Wait)Flag(?:WithReverse)?\s*[<(])
 )"""
-_TIR_FLAG = r"""(?:^|\n)[ \t]*(?:\w+\.)*(?:
+_TIR_FLAG = r"""\b(?:
     ascend_(?:set|wait)_flag\s*\(\s*["'](?P<event>\w+)["']\s*,
     | (?P<cross>ascend_cross_core_(?:set|wait)_flag\s*\(\s*\w+\s*,\s*["']\w+["']\s*,)
     | (?P<unknown>ascend_(?:cross_core_)?(?:set|wait)_flag\s*\()
@@ -247,7 +250,6 @@ _SAME_IN_PYTHON = (
     (r"\b(?:T\.)?(?:u?int\d*(?:_t)?|event_t|Cast)\s*\((?:\s*[\"']\w+[\"']\s*,)?", "("),
     (r"\(\s*(?:(?:const|unsigned|signed)\s+)?[A-Za-z_][\w.]*\s*\)(?=\s*[\w(])", ""),
     (r"\b(0[xX][\da-fA-F]+|\d+)[uUlL]+\b", r"\1"),
-    (r"\b(?:\w+\.)*EVENT_ID(\d+)\b", r"\1"),
 )
 _LOCK_FOR_FLAG = r"""
     \b(?:asc_lock|ascend_get_buf)\s*(?P<lock>\([^;\n]{0,200}\))[\s;]*(?:\w+\.)*
@@ -255,14 +257,17 @@ _LOCK_FOR_FLAG = r"""
 """
 
 
-def read_sync_points(source: str, read_depth: int | None = None) -> list[SyncPoint]:
+def read_sync_points(
+    source: str, read_depth: int | None = None, reserved: Collection[int] = ()
+) -> list[SyncPoint]:
     """The sync points of a kernel that a compiler printed: TIR or device source
     of tilelang, Ascend C, or CCE.
 
     Each ring of ids of a hard_event is a sync point, named after the hard_event
     and its first id; they come in id order.  Rings as wide as the depth that the
     kernel was compiled with follow the depth from then on, the others are fixed.
-    That depth is read_depth, or else the width of all rings wider than 1.
+    That depth is read_depth, or else the width of all rings wider than 1.  The
+    cross-core ids in reserved (0 to 15) belong to no sync point.
     Raises ValueError where no flag is found, an event id cannot be bounded, or
     rings wider than 1 differ and read_depth is None.
 
@@ -291,6 +296,7 @@ def read_sync_points(source: str, read_depth: int | None = None) -> list[SyncPoi
         )
         for event, each in rings.items()
         for base, width, cross_iter in each
+        if event != "cross-core" or not {*range(base, base + width)} <= {*reserved}
     ]
 
 
@@ -318,8 +324,8 @@ def _flag_calls(source: str) -> tuple[str, list[re.Match[str]]]:
 
 
 def _read_ids(source: str) -> dict[str, list[tuple[int, int]]]:
-    """Per hard_event, in order of appearance, the lowest and the highest id of
-    each flag call (FlagUsageCollector, rewrite_flag_to_buf.cc:138)."""
+    """Per event of a SyncPoint, in order of appearance, the lowest and the highest
+    id of each flag call (FlagUsageCollector, rewrite_flag_to_buf.cc:138)."""
     code, calls = _flag_calls(source)
     ids: dict[str, list[tuple[int, int]]] = {}
     for call in calls:
@@ -327,7 +333,10 @@ def _read_ids(source: str) -> dict[str, list[tuple[int, int]]]:
         event = found["event"] or f"{found.get('producer')}_{found.get('consumer')}"
         try:
             if found["unknown"]:
-                raise ValueError(f"{found['unknown']!r}: expected a hard_event by name")
+                raise ValueError(
+                    f"{found['unknown']!r}: expected a call that names its hard_event"
+                    " or its cross-core id"
+                )
             text = _up_to_closing(code, call.end())
             low, high = _id_range(text)
             if not found["cross"]:
@@ -367,10 +376,14 @@ def _id_range(text: str) -> tuple[int, int]:
     """
     import ast
     import re
+    import warnings
 
     def bounds(node: ast.expr) -> tuple[int, int] | None:
         if isinstance(node, ast.Constant) and type(node.value) is int:
             return node.value, node.value
+        name = getattr(node, "attr", getattr(node, "id", ""))
+        if re.fullmatch(r"EVENT_ID\d{1,9}", name):
+            return int(name[8:]), int(name[8:])
         if isinstance(node, ast.Call) and len(node.args) == 2:  # operators of TIR
             operators = {"bitwise_and": ast.BitAnd(), "truncmod": ast.Mod()}
             operator = operators.get(getattr(node.func, "attr", ""))
@@ -384,22 +397,24 @@ def _id_range(text: str) -> tuple[int, int]:
         elif right and right[0] == right[1]:
             number = right[0]
             if isinstance(node.op, ast.Mod) and number > 0:
-                return 0, number - 1
+                return left if left and left[1] < number else (0, number - 1)
             if isinstance(node.op, ast.BitAnd) and number & (number + 1) == 0:
-                return 0, number
+                return left if left and left[1] <= number else (0, number)
         return None
 
     python = text
     for pattern, same in _SAME_IN_PYTHON:
         python = re.sub(pattern, same, python)
     try:
-        found = bounds(ast.parse(f"({python})", mode="eval").body)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of Python, about what is no Python
+            found = bounds(ast.parse(f"({python})", mode="eval").body)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         found = None
     if found is None or found[1] >= 2**31:
         raise ValueError(
             f"cannot bound event_id {text!r}: expected a constant, EVENT_IDn, x % v,"
-            " x & m with m = 2^k - 1, or one of these + b"
+            " x & m with m = 2^k - 1, or one of these + b, with numbers for v, m and b"
         )
     return found
 
@@ -414,8 +429,9 @@ def _rings(ids: list[tuple[int, int]]) -> list[tuple[int, int, bool]]:
             rings.append([low, high, 0])
         rings[-1][1] = max(rings[-1][1], high)
         rings[-1][2] |= low == high
-    # Only releases are primed before the loop (insert_sync.cc:2090), and they have
-    # lower ids than what is not, wider before narrower (:1912-1924).
+    # tilelang primes only releases before the loop (insert_sync.cc:2090), and gives
+    # them the lower ids; among them, as behind them, wider comes before narrower
+    # (:1912-1924).  So nothing narrower than what follows it can be anything else.
     found: list[tuple[int, int, bool]] = []
     release, widest = False, 0
     for low, high, primed in reversed(rings):
@@ -482,14 +498,15 @@ class Plan(namedtuple("Plan", "depth namespaces lock_slots spilled rejected")):
 
 
 def knapsack_keep(widths: Sequence[int], capacity: int) -> list[bool]:
-    """Which blocks stay flags: a subset that fills capacity slots best.
+    """Which allocations stay flags: a subset that fills capacity slots best.
 
     widths are in ids, each at least 1, in id order; capacity is in slots, at
-    least 0.  Returns one bool per block.  Among subsets of the same sum the
+    least 0.  Returns one bool per allocation.  Among subsets of the same sum the
     choice is that of KnapsackKeep, rewrite_flag_to_buf.cc:203: each sum is
-    recorded when it is first reached, with the block that reached it and the
-    sum before, and the best sum is traced back.  A block wider than capacity
-    is never kept.  Raises ValueError for a width or a capacity out of range.
+    recorded when it is first reached, with the allocation that reached it and
+    the sum before, and the best sum is traced back.  An allocation wider than
+    capacity is never kept.  Raises ValueError for a width or a capacity out of
+    range.
 
     >>> knapsack_keep([5, 4, 4], 8)
     [False, True, True]
@@ -498,9 +515,9 @@ def knapsack_keep(widths: Sequence[int], capacity: int) -> list[bool]:
         raise ValueError(f"capacity {capacity}: expected at least 0")
     if min(widths, default=1) < 1:
         raise ValueError(f"width {min(widths)}: expected at least 1")
-    reached = {0: (-1, 0)}  # sum -> (the block that reached it, the sum before)
+    reached = {0: (-1, 0)}  # sum -> (the allocation that reached it, the sum before)
     for index, width in enumerate(widths):
-        for before in list(reached):  # the sums without this block
+        for before in list(reached):  # the sums without this one
             total = before + width
             if total <= capacity and total not in reached:
                 reached[total] = index, before
@@ -997,8 +1014,8 @@ a sync point is NAME[,event=PROD_CONS][,versions=N][,cross-iter][,share=GROUP]:
   cross-iter        a dependency on an earlier iteration (a release)
   share=GROUP       may share a base id with the others of the group
 
-@FILE anywhere reads arguments from a file: several to a line, # comments,
-shell quoting.
+@FILE anywhere on the command line reads arguments from a file: several to a
+line, # comments, shell quoting.
 
 Cross-core flags have no lock pool: where they find no slots the compile stops.
 What is then shown as kept and spilled is this model's own.""",
@@ -1014,8 +1031,8 @@ What is then shown as kept and spilled is this model's own.""",
         "--max-depth",
         metavar="N",
         type=checked(_number),
-        help="the last depth of the sweep (default: 4, or the first depth that spills"
-        " or is out of memory, whichever is later)",
+        help="the last depth of the sweep (default: 4, or the first that spills if"
+        " later, or the first out of memory if that is not much later)",
     )
     add(
         "--sync-point",
@@ -1111,24 +1128,35 @@ def _expand(args: Sequence[str]) -> Iterator[str]:
             ) from None
 
 
-def _read(path: str, read_depth: int | None) -> list[SyncPoint]:
+def _complain(text: str) -> None:
+    try:
+        if sys.stderr is not None:  # print() would take stdout
+            print(text, file=sys.stderr)
+    except OSError:
+        pass  # there is nobody to tell
+
+
+def _read(
+    path: str, read_depth: int | None, reserved: Collection[int]
+) -> list[SyncPoint]:
     try:
         with open(0 if path == "-" else path, "rb", closefd=path != "-") as file:
-            source = file.read().decode("utf-8", "replace")
+            content = file.read()
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise ValueError(
             f"argument --read: cannot read {path!r}: {reason};"
             " expected a file, or - for standard input"
         ) from None
+    utf_16 = content.startswith((b"\xff\xfe", b"\xfe\xff"))
+    source = content.decode("utf-16" if utf_16 else "utf-8-sig", "replace")
     if has_spilled(source):
-        print(
+        _complain(
             f"warning: in {path!r} flags have spilled to locks already;"
-            " read the kernel compiled at a smaller depth",
-            file=sys.stderr,
+            " read the kernel compiled at a smaller depth"
         )
     try:
-        return read_sync_points(source, read_depth)
+        return read_sync_points(source, read_depth, reserved)
     except ValueError as error:
         raise ValueError(f"argument --read: {path!r}: {error}") from None
 
@@ -1153,7 +1181,8 @@ def _parse(args: Sequence[str]) -> tuple[Kernel, int | None, int | None, bool]:
                     f"argument --{name}: {given[name]!r}: {rule.format(other)}"
                 )
         if options.read is not None:
-            options.sync_point = _read(options.read, options.read_depth)
+            reserved = {number % CROSS_CORE_SLOTS for number in options.reserve}
+            options.sync_point = _read(options.read, options.read_depth, reserved)
         kernel = Kernel(
             options.sync_point or BUILT_IN,
             options.cross_core,
@@ -1170,11 +1199,13 @@ def _parse(args: Sequence[str]) -> tuple[Kernel, int | None, int | None, bool]:
 
 def _end_of_sweep(kernel: Kernel) -> int:
     """Depth 4, or the first that spills where that is later, or the first that is
-    out of memory where that is later still, but not by far."""
+    out of memory where that is later still, but at most 4 beyond the first spill."""
     flags, memory = last_depth_without_spill(kernel), last_depth_in_memory(kernel)
     end = 4 if flags is None else max(4, flags + 1)
-    far = _LONGEST_SWEEP if flags is None else flags + 1 + 4
-    return end if memory is None or memory + 1 > far else max(end, memory + 1)
+    farthest = _LONGEST_SWEEP if flags is None else flags + 1 + 4
+    if memory is not None and memory + 1 <= farthest:
+        end = max(end, memory + 1)
+    return end
 
 
 def _report(args: Sequence[str]) -> Iterator[str]:
@@ -1201,14 +1232,15 @@ def main(args: Sequence[str] | None = None) -> int:
                 print(line)
         except SystemExit as stop:  # argparse has said why
             status = int(stop.code or 0)
-        if sys.stdout is None:  # closed, and so print() has done nothing
+        if sys.stdout is not None:
+            sys.stdout.flush()
+        elif not status:  # closed, and so print() has done nothing
             raise OSError(0, "it is closed")
-        sys.stdout.flush()
         return status
     except BrokenPipeError:  # the reader has what it wanted
         status = 1
     except OSError as error:
-        print(f"error: cannot write the output: {error.strerror}", file=sys.stderr)
+        _complain(f"error: cannot write the output: {error.strerror}")
         status = 1
     except KeyboardInterrupt:
         status = 130

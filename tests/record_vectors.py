@@ -295,7 +295,7 @@ def record_kernel(kernel: Any, depths: range) -> dict[str, Any]:
     sync_points: list[dict[str, str]] = []
     by_depth: dict[str, Any] = {}
     for depth in depths:
-        if not sync_points:  # which ones there are does not depend on the depth
+        if not sync_points:  # these kernels have the same ones at all these depths
             by_event: dict[str, list[tuple[int, int]]] = {}
             for _, event, *ids in id_ranges(
                 compile_until(kernel(depth), "tl.InsertSync")

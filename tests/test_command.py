@@ -131,6 +131,8 @@ class BadInput(unittest.TestCase):
             ("5-5", "5"),
             ("14-17", "0, 1, 14, 15"),
             (f"1-{10**99}", ", ".join(map(str, range(16)))),
+            ("1-15", ", ".join(map(str, range(1, 16)))),
+            ("1-16", ", ".join(map(str, range(16)))),
         ):
             out = run("--cross-core", "--depth=1", f"--reserve={text}").out
             self.assertIn(f"\nreserved : {reserved}\n", out)
@@ -276,6 +278,17 @@ class Process(unittest.TestCase):
         self.assertEqual(
             err.getvalue(), "error: cannot write the output: it is closed\n"
         )
+
+    def test_bad_arguments_without_stdout(self) -> None:
+        err = io.StringIO()
+        with contextlib.redirect_stdout(None), contextlib.redirect_stderr(err):
+            self.assertEqual(flag_budget.main(["--depth", "x"]), 2)
+        self.assertEqual(err.getvalue().count("error"), 1)
+
+    def test_stderr_that_cannot_be_written(self) -> None:
+        out = mock.Mock(write=mock.Mock(side_effect=OSError(28, "full")))
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):
+            self.assertEqual(flag_budget.main([]), 1)
 
     def test_stdout_of_the_caller(self) -> None:
         for error, status in ((BrokenPipeError, 1), (KeyboardInterrupt, 130)):

@@ -323,6 +323,15 @@ class Reservations(unittest.TestCase):
             ],
         )
 
+    def test_all_that_is_free_but_split(self) -> None:
+        kernel = Kernel([SyncPoint("a")], True, reserved=[7])
+        (line,) = [
+            line for line in text_report(kernel, [15], False) if line.startswith("->")
+        ]
+        self.assertTrue(
+            line.startswith("-> finds no contiguous run in 15 slots: "), line
+        )
+
     def test_everything_reserved(self) -> None:
         kernel = Kernel([SyncPoint("a")], True, reserved=range(16))
         self.assertEqual(placed(plan(kernel, 1)), {"a": ("lock", 0)})

@@ -9,6 +9,7 @@ import unittest
 from flag_budget import (
     BUILT_IN,
     Kernel,
+    SyncPoint,
     knapsack_keep,
     last_depth_without_spill,
     plan,
@@ -84,3 +85,4 @@ class Plans(unittest.TestCase):
         ):
             kernel = Kernel(BUILT_IN, cross_core, sharing)
             self.assertEqual(last_depth_without_spill(kernel), depth)
+        self.assertEqual(last_depth_without_spill(Kernel([SyncPoint("a")], True)), 16)

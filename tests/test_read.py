@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
 import random
 import subprocess
 import sys
 import tempfile
 import unittest
+import warnings
 from pathlib import Path
 
+import flag_budget
 from flag_budget import SyncPoint, has_spilled, read_sync_points
 from tests import ROOT, Result, as_recorded, run
 
@@ -165,6 +169,17 @@ class Spellings(unittest.TestCase):
             ("static_cast<event_t>(((int32_t)s) % (2) + (int32_t)3)", (3, 2)),
             ("reinterpret_cast<event_t>(s % 4)", (0, 4)),
             ("s % 3 + EVENT_ID2", (2, 3)),
+            ("const_cast<event_t>(s % 4)", (0, 4)),
+            ("(const event_t)(s % 4)", (0, 4)),
+            ("(signed char)(s % 4)", (0, 4)),
+            ("(s % 2) % 4", (0, 2)),
+            ("(s % 4) % 4", (0, 4)),
+            ("(s % 5) % 4", (0, 4)),
+            ("(s % 2) & 3", (0, 2)),
+            ("(s % 4) & 3", (0, 4)),
+            ("(s % 5) & 3", (0, 4)),
+            ("5 % 4", (0, 4)),
+            ("2147483647", (2147483647, 1)),
         ):
             with self.subTest(event_id):
                 self.assertEqual(ring_of(event_id), ring)
@@ -206,6 +221,9 @@ class Spellings(unittest.TestCase):
             "",
             "3, 4",
             "4294967296",
+            "2147483648",
+            "1if",
+            "EVENT_ID1234567890",
             "9" * 5000,
             "(" * 500 + "1" + ")" * 500,
             "EVENT_ID",
@@ -230,6 +248,7 @@ class Scanning(unittest.TestCase):
         for hidden in (
             f"// {call}",
             f"// \\\n{call}",
+            f"// \\\r\n{call}",
             f"/* {call} */",
             f"/*\n{call}\n*/",
             f"/* not closed {call}",
@@ -247,6 +266,8 @@ class Scanning(unittest.TestCase):
             f'puts("//"); {call}',
             f'puts("/*"); {call}',
             f"char c = '\"'; {call}",
+            f"int a = 1'000; {call} int b = 1'000;",
+            f"// x \\\r\n y\n{call}",
             f"/* */ {call}",
             f"//\n{call}",
             "set_flag(PIPE_V, /* to */ PIPE_MTE3, // the store\n EVENT_ID1);",
@@ -258,14 +279,16 @@ class Scanning(unittest.TestCase):
         call = 'T.ascend_set_flag("V_MTE3", 1)'
         for hidden in (
             f"# {call}",
-            f'print("{call}")',
+            f"print('{call}')",
             f"// {call}",
+            f"x // {call}",
             f"/*\n{call}\n*/",
         ):
             with self.subTest(hidden):
                 source = f'T.ascend_set_flag("V_MTE3", 0)\n{hidden}\n'
                 self.assertEqual(rings(source), {"V_MTE3": [(0, 1)]})
-        self.assertEqual(rings(f'x = "#"\n{call}'), {"V_MTE3": [(1, 1)]})
+        for shown in (f'x = "#"\n{call}', f"x = 1; {call}", f"{call} # again"):
+            self.assertEqual(rings(shown), {"V_MTE3": [(1, 1)]})
 
     def test_names_that_only_end_alike(self) -> None:
         for source in (
@@ -273,7 +296,6 @@ class Scanning(unittest.TestCase):
             "asc_unlock(PIPE_V, 0);",
             "set_flag_bits(x);",
             "asc_sync_pipe(PIPE_MTE3); asc_sync();",
-            "queue.SetFlag(3);",
             "void f();",
             "",
             'x_ascend_set_flag("V_MTE3", 0)',
@@ -299,8 +321,17 @@ class Scanning(unittest.TestCase):
 
     def test_calls_that_make_no_sense(self) -> None:
         for source, complaint in (
-            ("\nset_flag(p, c, 0);", r"line 2: 'set_flag\(': expected a hard_event"),
-            ("SetFlag<event>(0);", "line 1: 'SetFlag<': expected a hard_event"),
+            ("\nset_flag(p, c, 0);", r"line 2: 'set_flag\(': expected a call that"),
+            ("SetFlag<event>(0);", "line 1: 'SetFlag<': expected a call that names"),
+            ("queue.SetFlag(3);", r"line 1: 'SetFlag\(': expected"),
+            (
+                "CrossCoreSetFlag<Cfg<2>::mode, PIPE_FIX>(3);",
+                "line 1: 'CrossCoreSetFlag<'",
+            ),
+            ("set_intra_block(PIPE_FIX, 3);", "line 1: 'set_intra_block"),
+            ("wait_intra_block(PIPE_FIX, 3);", "line 1: 'wait_intra_block"),
+            ("wait_flag_dev(3);", "line 1: 'wait_flag_dev"),
+            ("ffts_cross_core_sync(PIPE_FIX, 0x31);", "line 1: 'ffts_cross_core_sync"),
             ("asc_sync_foo_wait(PIPE_V, 0);", "line 1: 'asc_sync_foo_wait"),
             ("asc_sync_notify(0);", "line 1: 'asc_sync_notify"),
             (
@@ -310,7 +341,7 @@ class Scanning(unittest.TestCase):
             ("set_flag(PIPE_V, PIPE_V, 1);", "line 1: event 'V_V': expected"),
             ("set_flag(PIPE_V, PIPE_ALL, 1);", "line 1: event 'V_ALL': expected"),
             ('T.ascend_set_flag("V", 1)', "line 1: event 'V': expected"),
-            ("T.ascend_set_flag(event, 1)", "line 1: .*expected a hard_event"),
+            ("T.ascend_set_flag(event, 1)", "line 1: .*expected a call that names"),
         ):
             with self.subTest(source), self.assertRaisesRegex(ValueError, complaint):
                 read_sync_points(source)
@@ -346,10 +377,27 @@ class Rings(unittest.TestCase):
         self.assertEqual(
             rings("asc_sync_intra_wait(PIPE_FIX, w % 32);"), {"cross-core": [(0, 16)]}
         )
-        self.assertEqual(
-            rings("asc_sync_intra_wait(PIPE_FIX, w % 16 + 16);"),
-            {"cross-core": [(0, 16)]},
+        for event_id, expected in (
+            ("w % 16 + 16", [(0, 16)]),
+            ("w % 15 + 1", [(1, 15)]),
+            ("w % 15 + 2", [(0, 1), (2, 14)]),
+            ("w % 3 + 15", [(0, 2), (15, 1)]),
+            ("w % 40 + 3", [(0, 3), (3, 13)]),
+        ):
+            source = f"asc_sync_intra_wait(PIPE_FIX, {event_id});"
+            self.assertEqual(rings(source), {"cross-core": expected})
+
+    def test_reserved_ids_belong_to_no_sync_point(self) -> None:
+        source = "".join(
+            f"CrossCoreSetFlag<4, PIPE_FIX>({each});set_flag(PIPE_V, PIPE_S, {each});"
+            for each in ("w % 2", "w % 2 + 2", "14", "15")
         )
+        names = [p.name for p in read_sync_points(source, reserved={0, 1, 2, 15})]
+        self.assertEqual(
+            [name for name in names if name.startswith("Cube")],
+            ["Cube-Vector[2]", "Cube-Vector[14]"],
+        )
+        self.assertEqual(len(names), 6)
 
     def test_depth_is_the_width_of_the_rings(self) -> None:
         points = self.device("s % 3", "s % 3 + 3", "6")
@@ -458,6 +506,36 @@ class Command(unittest.TestCase):
     def test_any_bytes_in_comments(self) -> None:
         source = "// \u6ce8\u91ca".encode("gbk") + b"\xff\nset_flag(PIPE_V, PIPE_S, 0);"
         self.assertEqual(self.read(source).status, 0)
+
+    def test_encodings(self) -> None:
+        source = 'T.ascend_set_flag("V_S", 3)'
+        for content in (
+            source.encode(),
+            source.encode("utf-8-sig"),
+            b"\xff\xfe" + source.encode("utf-16-le"),
+            b"\xfe\xff" + source.encode("utf-16-be"),
+        ):
+            self.assertIn("[V_S]", self.read(content).out, content)
+
+    def test_reserved_ids(self) -> None:
+        source = (
+            "CrossCoreSetFlag<4, PIPE_FIX>(w % 2); CrossCoreSetFlag<0, PIPE_FIX>(15);"
+        )
+        out = self.read(source, "--reserve", "31", "--depth", "3").out
+        self.assertIn("\nblocks: Cube-Vector[0]=3\nreserved : 15\n", out)
+
+    def test_no_warnings_of_python(self) -> None:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            self.assertEqual(self.read("set_flag(PIPE_V, PIPE_S, 1if);").status, 2)
+        self.assertEqual([str(each.message) for each in caught], [])
+
+    def test_warning_without_stderr(self) -> None:
+        self.path.write_text(Spilled.DEVICE)
+        out = io.StringIO()
+        with contextlib.redirect_stderr(None), contextlib.redirect_stdout(out):
+            flag_budget.main(["--json", "--read", str(self.path)])
+        json.loads(out.getvalue())
 
     def test_warning(self) -> None:
         result = self.read(Spilled.DEVICE)
