@@ -19,7 +19,7 @@ SOURCE = (ROOT / "flag_budget.py").read_text("utf-8")
 def load_tests(
     loader: unittest.TestLoader, tests: unittest.TestSuite, pattern: str | None
 ) -> unittest.TestSuite:
-    """Add the examples in the docstrings and the Python sessions in README."""
+    """Add the examples in the docstrings and the Python examples in README."""
     tests.addTests(doctest.DocTestSuite(flag_budget))
     readme = str(ROOT / "README.md")
     tests.addTests(
@@ -29,16 +29,16 @@ def load_tests(
 
 
 class Readme(unittest.TestCase):
-    """Every console session that README shows, executed."""
+    """Every console command that README shows, executed."""
 
     maxDiff = None
 
     def test_console_commands(self) -> None:
         commands = 0
-        for session in re.findall(
+        for block in re.findall(
             r"^```console\n(.*?)^```", README, re.MULTILINE | re.DOTALL
         ):
-            for step in re.split(r"^\$ ", session, flags=re.MULTILINE)[1:]:
+            for step in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
                 command, _, shown = step.partition("\n")
                 commands += 1
                 if command == "python3 -m unittest":
