@@ -39,5 +39,7 @@ def as_recorded(depth: dict[str, Any]) -> dict[str, Any]:
         for point in namespace["sync_points"]:
             kept = point["placement"] == "flag"
             rings = flags[namespace["name"]] if kept else locks
-            rings.append([point["base"], point["num_versions"]])
+            ring = [point["base"], point["num_versions"]]
+            if ring not in rings:  # sync points on one base are one ring
+                rings.append(ring)
     return {"flags": flags, "locks": locks}

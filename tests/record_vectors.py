@@ -4,6 +4,7 @@ Run by hand where tilelang==0.1.15 is installed, never by the tests:
 
     python3 tests/record_vectors.py layouts 1 > tests/vectors/rewrite_flag_to_buf.json
     python3 tests/record_vectors.py kernels > tests/vectors/kernels.json
+    python3 tests/record_vectors.py sharing > tests/vectors/sharing.json
 
 The number is the random seed.  To check the model on layouts that nobody has
 seen yet, record them under another one, run `python3 -m unittest`, and put
@@ -200,6 +201,41 @@ def two_consumers(depth: int) -> Any:
     return main
 
 
+def one_input_kept(depth: int) -> Any:
+    """Like two_consumers, but each iteration waits for an input that has one
+    buffer only: so its two stores, in turn, need not be told apart."""
+
+    @T.prim_func
+    def main(
+        W: T.Tensor((131072,), "float32"),
+        X: T.Tensor((131072,), "float32"),
+        Y: T.Tensor((131072,), "float32"),
+        P: T.Tensor((131072,), "float32"),
+        Q: T.Tensor((131072,), "float32"),
+    ):
+        with T.Kernel(8) as bx:
+            w = T.alloc_shared((256,), "float32")
+            x = T.alloc_shared((256,), "float32")
+            y = T.alloc_shared((256,), "float32")
+            p = T.alloc_shared((256,), "float32")
+            q = T.alloc_shared((256,), "float32")
+            T.annotate_buffer_versions({w: 1, x: depth, y: depth, p: depth, q: depth})
+            for s in T.Pipelined(64, num_stages=depth):
+                T.copy(X[s * 2048 + bx * 256], x)
+                T.copy(W[s * 2048 + bx * 256], w)
+                with T.SimdVF():
+                    for i in T.Parallel(256):
+                        p[i] = x[i] + w[i]
+                T.copy(p, P[s * 2048 + bx * 256])
+                T.copy(Y[s * 2048 + bx * 256], y)
+                with T.SimdVF():
+                    for i in T.Parallel(256):
+                        q[i] = y[i] + p[i]
+                T.copy(q, Q[s * 2048 + bx * 256])
+
+    return main
+
+
 def handshake(depth: int, reserved: list[int]) -> Any:
     """The cube hands tiles to the vector cores, which hand the buffers back."""
 
@@ -290,9 +326,12 @@ def rings(ranges: list[tuple[int, int]]) -> list[list[int]]:
     return found
 
 
-def record_kernel(kernel: Any, depths: range) -> dict[str, Any]:
-    """Compile a kernel at each depth: its sync points, then their flags and locks."""
-    sync_points: list[dict[str, str]] = []
+def record_kernel(
+    kernel: Any, depths: range, traits: dict[str, dict[str, Any]] | None = None
+) -> dict[str, Any]:
+    """Compile a kernel at each depth: its sync points, then their flags and locks.
+    traits says of a hard_event's sync points what the compiler does not print."""
+    sync_points: list[dict[str, Any]] = []
     by_depth: dict[str, Any] = {}
     for depth in depths:
         if not sync_points:  # these kernels have the same ones at all these depths
@@ -304,7 +343,8 @@ def record_kernel(kernel: Any, depths: range) -> dict[str, Any]:
             for event, ranges in by_event.items():
                 for _ in rings(ranges):
                     name = f"s{len(sync_points)}"
-                    sync_points.append({"name": name, "event": event})
+                    more = (traits or {}).get(event, {})
+                    sync_points.append({"name": name, "event": event, **more})
         try:
             module = compile_until(kernel(depth), "tl.RewriteFlagToBuf")
         except tvm.error.InternalError as error:
@@ -366,6 +406,18 @@ def main(what: str, seed: str = "1") -> None:
         document = {
             "source": "tl.RewriteFlagToBuf of tilelang 0.1.15",
             "cases": [record_layout(*random_layout(dice)) for _ in range(CASES)],
+        }
+    elif what == "sharing":
+        traits = {
+            "MTE3_V": {"cross_iter": True, "share": "stored"},
+            "V_MTE2": {"cross_iter": True, "versions": 1},
+            "MTE2_V": {"versions": 1},
+            "V_MTE3": {"share": "computed"},
+        }
+        document = {
+            "source": "tl.InsertSync + tl.RewriteFlagToBuf of tilelang 0.1.15",
+            "sharing": "on-demand",
+            "kernels": [record_kernel(one_input_kept, range(3, 11), traits)],
         }
     else:
         document = {

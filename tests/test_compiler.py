@@ -17,11 +17,28 @@ LAYOUTS = json.loads((VECTORS / "rewrite_flag_to_buf.json").read_text("ascii"))[
 KERNELS = json.loads((VECTORS / "kernels.json").read_text("ascii"))
 
 
+SHARING = json.loads((VECTORS / "sharing.json").read_text("ascii"))
+
+
 def command(*args: str) -> Any:
     """The JSON document that the command prints."""
     status, out, err = run("--json", *args)
     assert (status, err) == (0, ""), err
     return json.loads(out)
+
+
+def by_depth(kernel: dict[str, Any], *args: str) -> dict[str, Any]:
+    """What the command says of a recorded kernel, per depth that was recorded."""
+    points = []
+    for point in kernel["sync_points"]:
+        text = point["name"]
+        for key in ("event", "versions", "share"):
+            text += f",{key}={point[key]}" if key in point else ""
+        text += ",cross-iter" if "cross_iter" in point else ""
+        points.append(f"--sync-point={text}")
+    last = max(map(int, kernel["depths"]))
+    depths = command(*points, *args, f"--max-depth={last}")["depths"]
+    return {depth: depths[int(depth) - 1] for depth in kernel["depths"]}
 
 
 class Layouts(unittest.TestCase):
@@ -74,44 +91,33 @@ class Layouts(unittest.TestCase):
 class Kernels(unittest.TestCase):
     """kernels.json: whole kernels, compiled at each depth of a sweep."""
 
-    def test_kernels_through_the_command(self) -> None:
+    def test_kernels(self) -> None:
         for kernel in KERNELS["kernels"]:
-            args = [
-                "--lock-reserved",
-                str(kernel["lock_reserved"]),
-                "--max-depth",
-                "10",
-            ]
-            for point in kernel["sync_points"]:
-                versions = (
-                    f",versions={point['versions']}" if "versions" in point else ""
-                )
-                text = f"{point['name']},event={point['event']}{versions}"
-                args += ["--sync-point", text]
-            by_depth = {each["depth"]: each for each in command(*args)["depths"]}
+            found = by_depth(kernel, f"--lock-reserved={kernel['lock_reserved']}")
             for depth, recorded in kernel["depths"].items():
                 with self.subTest(kernel["kernel"], depth=depth):
-                    self.assertEqual(as_recorded(by_depth[int(depth)]), recorded)
+                    self.assertEqual(as_recorded(found[depth]), recorded)
 
-    def test_handshakes_through_the_command(self) -> None:
+    def test_sharing_within_a_core(self) -> None:
+        for kernel in SHARING["kernels"]:
+            found = by_depth(kernel, f"--sharing={SHARING['sharing']}")
+            for depth, recorded in kernel["depths"].items():
+                with self.subTest(kernel["kernel"], depth=depth):
+                    self.assertEqual(as_recorded(found[depth]), recorded)
+
+    def test_handshakes(self) -> None:
         for handshake in KERNELS["cross_core"]:
-            args = ["--cross-core", "--sharing", handshake["sharing"]]
-            args += ["--max-depth", "17"]
+            args = ["--cross-core", f"--sharing={handshake['sharing']}"]
             if handshake["reserved"]:
-                args += ["--reserve", ",".join(map(str, handshake["reserved"]))]
-            for point in handshake["sync_points"]:
-                cross_iter = ",cross-iter" if point.get("cross_iter") else ""
-                share = f",share={point['share']}"
-                args += ["--sync-point", point["name"] + cross_iter + share]
-            by_depth = {each["depth"]: each for each in command(*args)["depths"]}
+                args.append(f"--reserve={','.join(map(str, handshake['reserved']))}")
+            found = by_depth(handshake, *args)
             for depth, recorded in handshake["depths"].items():
-                found = by_depth[int(depth)]
                 with self.subTest(reserved=handshake["reserved"], depth=depth):
                     if "rejected" in recorded:
-                        self.assertIn("cross-core", found["error"])
+                        self.assertIn("cross-core", found[depth]["error"])
                         continue
-                    self.assertIsNone(found["error"])
-                    (namespace,) = found["namespaces"]
+                    self.assertIsNone(found[depth]["error"])
+                    (namespace,) = found[depth]["namespaces"]
                     bases = {
                         point["name"]: point["base"]
                         for point in namespace["sync_points"]
