@@ -286,6 +286,12 @@ class Reservations(unittest.TestCase):
         self.assertEqual(bases(plan(kernel, 1)), {"a": 0, "b": 1})
         self.assertEqual([each.slots for each in plan(kernel, 1).namespaces], [8, 15])
 
+    def test_reserved_line_is_of_the_cross_core_namespace(self) -> None:
+        args = ["--sync-point=a,event=MTE2_V", "--sync-point=b,event=cross-core"]
+        out = run(*args, "--reserve=3", "--depth=1").out
+        self.assertEqual(out.count("reserved : 3\n"), 1)
+        self.assertIn("[Cube-Vector]\nblocks: b=1\nreserved : 3\n", out)
+
     def test_first_fit(self) -> None:
         points = [SyncPoint(name, versions=int(name[1])) for name in ("a5", "b2", "c1")]
         kernel = Kernel(points, True, reserved=[2, 9])

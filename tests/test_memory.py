@@ -104,6 +104,10 @@ class Answer(unittest.TestCase):
             "shared memory binds first whatever a stage takes",
         )
 
+    def test_no_memory_holds_no_stage(self) -> None:
+        kernel = Kernel([SyncPoint("a", versions=9)])
+        self.assertEqual(largest_stage_for_flags(kernel), 0)
+
     def test_the_stage_at_which_it_moves_is_exact(self) -> None:
         for memory in (*range(1, 40), 253952):
             kernel = Kernel([SyncPoint("a")], memory=memory)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import io
 import json
+import os
 import random
 import subprocess
 import sys
@@ -206,6 +208,8 @@ class Spellings(unittest.TestCase):
             "s % 2 * 4",
             "s % 2 - 1",
             "a + s % 2 + k % 2",
+            "s % 2 + k % 3",
+            "s % (k % 3 + 2)",
             "s + 1",
             "s & 2",
             "s & m",
@@ -232,7 +236,7 @@ class Spellings(unittest.TestCase):
             "s % 3 + b",
         ):
             with self.subTest(event_id), self.assertRaises(ValueError) as caught:
-                rings(f"\n\nasc_sync_wait(PIPE_V, PIPE_MTE3,\n {event_id});")
+                rings(f"\n\nasc_sync_wait(PIPE_V, PIPE_MTE3,\n {event_id});\n\n")
             message = str(caught.exception)
             self.assertTrue(
                 message.startswith("line 4: cannot bound event_id '"), message
@@ -421,6 +425,8 @@ class Rings(unittest.TestCase):
         # Primed rings are, and so is everything of lower ids.
         points = self.device("0", "s % 3 + 1", "2", "s % 3 + 4", "7")
         self.assertEqual([p.cross_iter for p in points], [True, True, False, False])
+        points = self.device("s % 2 + 1", "1", "s % 2 + 3", "s % 2 + 5")
+        self.assertEqual([p.cross_iter for p in points], [True, False, False])
         # A wider ring behind a narrower one begins what is no release.
         points = self.device("0", "s % 3 + 1")
         self.assertEqual([p.cross_iter for p in points], [True, False])
@@ -559,6 +565,10 @@ class Command(unittest.TestCase):
         self.assert_error(self.read(source), repr(str(self.path)), "line 1", "'x'")
         for path in ("/no/such/file", str(self.path.parent), "", "a\0b"):
             self.assert_error(run("--read", path), f"cannot read {path!r}", "expected")
+        missing = run("--read", "/no/such/file").err
+        self.assertIn(
+            f"'/no/such/file': {os.strerror(errno.ENOENT)}; expected", missing
+        )
         self.assert_error(run("--read-depth", "2"), "--read-depth", "2", "--read")
         self.assert_error(
             run("--read", "x", "--read-depth", "0"), "--read-depth", "'0'"
