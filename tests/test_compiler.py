@@ -92,15 +92,9 @@ class Kernels(unittest.TestCase):
     """kernels.json: whole kernels, compiled at each depth of a sweep."""
 
     def test_kernels(self) -> None:
-        for kernel in KERNELS["kernels"]:
-            found = by_depth(kernel, f"--lock-reserved={kernel['lock_reserved']}")
-            for depth, recorded in kernel["depths"].items():
-                with self.subTest(kernel["kernel"], depth=depth):
-                    self.assertEqual(as_recorded(found[depth]), recorded)
-
-    def test_sharing_within_a_core(self) -> None:
-        for kernel in SHARING["kernels"]:
-            found = by_depth(kernel, f"--sharing={SHARING['sharing']}")
+        for kernel in [*KERNELS["kernels"], *SHARING["kernels"]]:
+            locks = f"--lock-reserved={kernel['lock_reserved']}"
+            found = by_depth(kernel, locks, "--sharing=on-demand")
             for depth, recorded in kernel["depths"].items():
                 with self.subTest(kernel["kernel"], depth=depth):
                     self.assertEqual(as_recorded(found[depth]), recorded)
