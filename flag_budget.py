@@ -252,7 +252,7 @@ _SAME_IN_PYTHON = (
     (r"\b(0[xX][\da-fA-F]+|\d+)[uUlL]+\b", r"\1"),
 )
 _LOCK_FOR_FLAG = r"""
-    \b(?:asc_lock|ascend_get_buf)\s*(?P<lock>\([^;\n]{0,200}\))[\s;]*(?:\w+\.)*
+    \b(?:asc_lock|ascend_get_buf)\s*(?P<lock>\([^;]{0,200}\))[\s;]*(?:\w+\.)*
     (?:asc_unlock|ascend_rls_buf)\s*(?P=lock)
 """
 
@@ -268,7 +268,7 @@ def read_sync_points(
     kernel was compiled with follow the depth from then on, the others are fixed.
     That depth is read_depth, or else the width of all rings wider than 1.  The
     cross-core ids in reserved (0 to 15) belong to no sync point.
-    Raises ValueError where no flag is found, an event id cannot be bounded, or
+    Raises ValueError where no such flag is found, an event id cannot be bounded, or
     rings wider than 1 differ and read_depth is None.
 
     >>> [point.name for point in read_sync_points("set_flag(PIPE_V, PIPE_FIX, 3);")]
@@ -287,7 +287,7 @@ def read_sync_points(
             " that the kernel was compiled with (--read-depth)"
         )
     depth = read_depth or (widths[0] if widths else None)
-    return [
+    points = [
         SyncPoint(
             f"{CROSS_CORE if event == 'cross-core' else event}[{base}]",
             event,
@@ -298,6 +298,9 @@ def read_sync_points(
         for base, width, cross_iter in each
         if event != "cross-core" or not {*range(base, base + width)} <= {*reserved}
     ]
+    if not points:
+        raise ValueError("no flag found that is not reserved: expected one")
+    return points
 
 
 def has_spilled(source: str) -> bool:
@@ -315,7 +318,8 @@ def _flag_calls(source: str) -> tuple[str, list[re.Match[str]]]:
     def blank(match: re.Match[str]) -> str:
         return match.groupdict().get("kept") or " " + "\n" * match[0].count("\n")
 
-    for no_code, flag in (_NOT_C, _C_FLAG), (_NOT_TIR, _TIR_FLAG):
+    # TIR first: its comments can hold calls of C, which has nothing like its calls.
+    for no_code, flag in (_NOT_TIR, _TIR_FLAG), (_NOT_C, _C_FLAG):
         code = re.sub(no_code, blank, source, flags=re.VERBOSE | re.DOTALL)
         calls = [*re.finditer(flag, code, re.VERBOSE)]
         if calls:
@@ -870,7 +874,7 @@ def _last_lines(kernel: Kernel) -> Iterator[str]:
         if largest:
             yield f"flag slots bind first while a stage takes at most {size}"
         else:
-            yield "shared memory binds first whatever a stage takes"
+            yield "flag slots never bind first, whatever a stage takes"
 
 
 def _any_depth(last: int | None) -> str:
@@ -918,7 +922,7 @@ def json_report(kernel: Kernel, depths: Iterable[int]) -> Iterator[str]:
 
 # The front end
 
-_LONGEST_SWEEP = 1000  # where no depth spills and nobody says how far to go
+_LONGEST_SWEEP = 10_000  # where no depth spills and nobody says how far to go
 _MAX_DIGITS = 100  # far more than anybody asks for, far less than int() refuses
 
 
@@ -979,8 +983,14 @@ def _ids(text: str) -> list[int]:
     ids: list[int] = []
     for part in text.split(","):
         low, dash, high = part.partition("-")
-        first = _number(low, 0)
-        last = _number(high, 0) if dash else first
+        try:
+            first = _number(low, 0)
+            last = _number(high, 0) if dash else first
+        except ValueError:
+            raise ValueError(
+                f"invalid value {part!r} in {text!r}: expected an id or a range of ids,"
+                " as in 15 or 14,15 or 0-3,9"
+            ) from None
         if first > last:
             raise ValueError(f"range {part!r} is reversed: expected LOW-HIGH")
         # More than the whole namespace says nothing more.

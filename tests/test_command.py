@@ -118,9 +118,13 @@ class BadInput(unittest.TestCase):
         self.assert_error(["--sharing="], "--sharing", "''", "always", "on-demand")
 
     def test_reserve(self) -> None:
-        number = "expected a whole number, at least 0 and at most 100 digits long"
-        for text in ("x", "", "1,", "1-", "-1", "1-x", "1--2", "0x1", "1.5"):
-            self.assert_error([f"--reserve={text}"], "--reserve: invalid value", number)
+        allowed = "expected an id or a range of ids, as in 15 or 14,15 or 0-3,9"
+        for text in ("x", "", "1-", "-1", "1-x", "1--2", "0x1", "1.5", "9" * 101):
+            self.assert_error(
+                [f"--reserve=3,{text}"],
+                f"--reserve: invalid value {text!r} in '3,{text}': ",
+                allowed,
+            )
         self.assert_error(["--reserve=1,9-3"], "range '9-3' is reversed", "LOW-HIGH")
 
     def test_reserve_ranges(self) -> None:

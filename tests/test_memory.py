@@ -63,7 +63,7 @@ class Answer(unittest.TestCase):
             last_lines(*args),
             [
                 "shared memory binds first: it lasts to depth 2, flag slots to any depth",
-                "shared memory binds first whatever a stage takes",
+                "flag slots never bind first, whatever a stage takes",
             ],
         )
         self.assertIn("flag slots do not depend on depth", run(*args).out)
@@ -101,7 +101,7 @@ class Answer(unittest.TestCase):
         )
         self.assertEqual(
             last_lines(ONE, "--memory=8")[1],
-            "shared memory binds first whatever a stage takes",
+            "flag slots never bind first, whatever a stage takes",
         )
 
     def test_no_memory_holds_no_stage(self) -> None:
@@ -159,7 +159,7 @@ class Depths(unittest.TestCase):
             # flags spill at depth 3: up to depth 7 is not too far beyond
             out = run(f"--memory={memory}", "--stage-bytes=1").out
             self.assertEqual(out.count("depth="), last, memory)
-        for memory, last in ((20, 21), (999, 1000), (1000, 4)):
+        for memory, last in ((20, 21), (9_999, 10_000), (10_000, 4)):
             out = run(FIXED, f"--memory={memory}", "--stage-bytes=1").out
             self.assertEqual(out.count("depth="), last, memory)
         out = run(ONE, "--memory=12", "--stage-bytes=1", "--max-depth=2").out

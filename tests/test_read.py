@@ -262,6 +262,8 @@ class Scanning(unittest.TestCase):
             f'R"x(" {call})x"',
             f"'\"' ; /* ' */ // {call}",
             'puts("//"); // /* ' + call,
+            '// T.ascend_set_flag("V_S", 1)',
+            "puts(\"T.ascend_set_flag('V_S', 1)\");",
         ):
             with self.subTest(hidden):
                 source = f"set_flag(PIPE_V, PIPE_MTE3, EVENT_ID0);\n{hidden}\n"
@@ -293,6 +295,8 @@ class Scanning(unittest.TestCase):
                 self.assertEqual(rings(source), {"V_MTE3": [(0, 1)]})
         for shown in (f'x = "#"\n{call}', f"x = 1; {call}", f"{call} # again"):
             self.assertEqual(rings(shown), {"V_MTE3": [(1, 1)]})
+        source = f"# was set_flag(PIPE_V, PIPE_S, 0), SetFlag()\n{call}"
+        self.assertEqual(rings(source), {"V_MTE3": [(1, 1)]})
 
     def test_names_that_only_end_alike(self) -> None:
         for source in (
@@ -462,7 +466,8 @@ class Spilled(unittest.TestCase):
     )
 
     def test_locks_for_flags(self) -> None:
-        for source in (self.DEVICE, self.TIR):
+        wrapped = self.DEVICE.replace("V, (s", "V,\n    (s")
+        for source in (self.DEVICE, self.TIR, wrapped):
             self.assertTrue(has_spilled(source))
             self.assertFalse(has_spilled(source.replace("s % 5", "s % 4", 1)))
 
@@ -529,6 +534,7 @@ class Command(unittest.TestCase):
         )
         out = self.read(source, "--reserve", "31", "--depth", "3").out
         self.assertIn("\nblocks: Cube-Vector[0]=3\nreserved : 15\n", out)
+        self.assert_error(self.read(source, "--reserve=0,1,15"), "not reserved")
 
     def test_no_warnings_of_python(self) -> None:
         with warnings.catch_warnings(record=True) as caught:
