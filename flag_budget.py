@@ -216,15 +216,18 @@ BUILT_IN = (
 
 # Reading a compiled kernel
 
-# In C-like source, comments and strings are no code; 1'000 is a number.
+# In C-like source, comments and strings are no code; 1'000 is a number.  What is
+# not closed ends with the line or the file, so that no text is searched twice.
 _NOT_C = r"""
     //(?:\\\r?\n|[^\n])* | /\*.*?(?:\*/|\Z) | (?P<kept>\b\d[\w']*)
-    | R"(?P<end>[^()\\\s]*)\(.*?(?:\)(?P=end)"|\Z) | "(?:\\.|[^"\\\n])*" | '(?:\\.|[^'\\\n])*'
+    | R"(?P<end>[^()\\\s]{0,16})\(.*?(?:\)(?P=end)"|\Z)
+    | "(?:\\.|[^"\\\n])*(?:"|(?=\n)|\\?\Z) | '(?:\\.|[^'\\\n])*(?:'|(?=\n)|\\?\Z)
 """
-# In TIR, strings of one word name events.
+# In TIR, strings of one word name events, and // divides.
 _NOT_TIR = r"""
-    \#[^\n]* | /\*.*?\*/ | //(?=[^\n]*ascend_)[^\n]* | (?P<kept>"\w*"|'\w*')
-    | "(?:\\.|[^"\\\n])*" | '(?:\\.|[^'\\\n])*'
+    \#[^\n]* | /\*.*?(?:\*/|\Z)
+    | (?P<kept>//(?:(?!ascend_)[^\n])*(?=\n|\Z) | "\w*" | '\w*') | //[^\n]*
+    | "(?:\\.|[^"\\\n])*(?:"|(?=\n)|\\?\Z) | '(?:\\.|[^'\\\n])*(?:'|(?=\n)|\\?\Z)
 """
 # A flag call up to its id: the device source of tilelang and CCE, then Ascend C.
 _C_FLAG = r"""\b(?:
