@@ -23,9 +23,10 @@ fills the slots best; every other allocation spills, whole, to a pool of 32
 locks, which all hard_events share and which block.  More than 32 locks, or a
 cross-core flag without slots, and the compile stops.
 
-The model.  A Kernel is a tuple of declared sync points.  plan() answers for
-one depth what the compiler does with them; the reports plan one depth after
-another and print what came out.  No work grows with the depth itself.
+The model.  A Kernel holds sync points, declared one by one or read from what a
+compiler printed.  plan() answers for one depth what the compiler does with them;
+the reports plan one depth after another and print what came out.  No work grows
+with the depth itself.
 
 Sources are given as file:line in tilelang 0.1.15, src/ascend/transform/.
 """
@@ -64,7 +65,7 @@ MEMORIES = {  # bytes, auto_schedule.cc:86-140
 NO_CROSS_CORE_LOCKS = "no lock pool for cross-core flags"
 
 
-# The declaration
+# The kernel
 
 
 def _is_name(text: str) -> bool:
@@ -394,7 +395,8 @@ def _id_range(text: str) -> tuple[int, int]:
         if isinstance(node, ast.Call) and len(node.args) == 2:  # operators of TIR
             operators = {"bitwise_and": ast.BitAnd(), "truncmod": ast.Mod()}
             operator = operators.get(getattr(node.func, "attr", ""))
-            node = ast.BinOp(node.args[0], operator, node.args[1]) if operator else node
+            if operator:
+                node = ast.BinOp(node.args[0], operator, node.args[1])
         if not isinstance(node, ast.BinOp):
             return None
         left, right = bounds(node.left), bounds(node.right)

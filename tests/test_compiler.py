@@ -15,8 +15,6 @@ from tests import ROOT, as_recorded, run
 VECTORS = ROOT / "tests/vectors"
 LAYOUTS = json.loads((VECTORS / "rewrite_flag_to_buf.json").read_text("ascii"))["cases"]
 KERNELS = json.loads((VECTORS / "kernels.json").read_text("ascii"))
-
-
 SHARING = json.loads((VECTORS / "sharing.json").read_text("ascii"))
 
 
@@ -89,7 +87,7 @@ class Layouts(unittest.TestCase):
 
 
 class Kernels(unittest.TestCase):
-    """kernels.json: whole kernels, compiled at each depth of a sweep."""
+    """kernels.json and sharing.json: whole kernels, compiled over a sweep."""
 
     def test_kernels(self) -> None:
         for kernel in [*KERNELS["kernels"], *SHARING["kernels"]]:

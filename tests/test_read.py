@@ -34,9 +34,14 @@ def rings(source: str) -> dict[str, list[tuple[int, int]]]:
     return found
 
 
+def device_source(*ids: str) -> str:
+    """Waits for these ids of one hard_event, a line each."""
+    return "\n".join(f"asc_sync_wait(PIPE_V, PIPE_MTE3, {each});" for each in ids)
+
+
 def ring_of(event_id: str) -> tuple[int, int]:
     """Base and width of the ring of one id, in device source."""
-    ((ring,),) = rings(f"asc_sync_wait(PIPE_V, PIPE_MTE3, {event_id});").values()
+    ((ring,),) = rings(device_source(event_id)).values()
     return ring
 
 
@@ -310,11 +315,9 @@ class Scanning(unittest.TestCase):
             "",
             'x_ascend_set_flag("V_MTE3", 0)',
         ):
-            with (
-                self.subTest(source),
-                self.assertRaisesRegex(ValueError, "no flag found"),
-            ):
-                read_sync_points(source)
+            with self.subTest(source):
+                with self.assertRaisesRegex(ValueError, "no flag found"):
+                    read_sync_points(source)
 
     def test_calls_over_several_lines(self) -> None:
         self.assertEqual(
@@ -361,8 +364,7 @@ class Rings(unittest.TestCase):
     """From ids to sync points."""
 
     def device(self, *ids: str) -> list[SyncPoint]:
-        calls = [f"asc_sync_wait(PIPE_V, PIPE_MTE3, {each});" for each in ids]
-        return read_sync_points("\n".join(calls))
+        return read_sync_points(device_source(*ids))
 
     def test_overlapping_ranges_are_one_ring(self) -> None:
         self.assertEqual(
@@ -372,10 +374,7 @@ class Rings(unittest.TestCase):
             ],
             [("V_MTE3[0]", 1), ("V_MTE3[1]", 1), ("V_MTE3[3]", None)],
         )
-        source = "".join(
-            f"asc_sync_wait(PIPE_V, PIPE_MTE3, {each});"
-            for each in ("s % 3 + 2", "s % 3", "s % 3 + 5", "2")
-        )
+        source = device_source("s % 3 + 2", "s % 3", "s % 3 + 5", "2")
         self.assertEqual(rings(source), {"V_MTE3": [(0, 5), (5, 3)]})
 
     def test_cross_core_ids_are_modulo_16(self) -> None:
@@ -413,16 +412,13 @@ class Rings(unittest.TestCase):
         points = self.device("s % 3", "s % 3 + 3", "6")
         self.assertEqual([p.versions for p in points], [None, None, 1])
         self.assertEqual([p.versions for p in self.device("0", "1")], [1, 1])
-        source = "asc_sync_wait(PIPE_V, PIPE_MTE3, 0);"
+        source = device_source("0")
         self.assertEqual([p.versions for p in read_sync_points(source, 1)], [None])
 
     def test_depth_has_to_be_said_where_rings_differ(self) -> None:
+        source = device_source("s % 3", "s % 2 + 3")
         with self.assertRaisesRegex(ValueError, "2, 3 ids wide: .*--read-depth"):
-            self.device("s % 3", "s % 2 + 3")
-        source = "".join(
-            f"asc_sync_wait(PIPE_V, PIPE_MTE3, {each});"
-            for each in ("s % 3", "s % 2 + 3")
-        )
+            read_sync_points(source)
         for depth, versions in ((3, [None, 2]), (2, [3, None]), (4, [3, 2])):
             found = [p.versions for p in read_sync_points(source, depth)]
             self.assertEqual(found, versions)
