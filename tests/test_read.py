@@ -280,8 +280,8 @@ class Scanning(unittest.TestCase):
             f"int a = 1'000; {call} int b = 1'000;",
             f"// x \\\r\n y\n{call}",
             f"/* */ {call}",
-            f"#error don't\n{call}",
-            f'#error say "no\n{call}',
+            f"#error don't\n{call}\n#error can't",
+            f'#error say "no\n{call}\n#error say "yes',
             f"//\n{call}",
             "set_flag(PIPE_V, /* to */ PIPE_MTE3, // the store\n EVENT_ID1);",
         ):
