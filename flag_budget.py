@@ -33,26 +33,50 @@ Sources are given as file:line in tilelang 0.1.15, src/ascend/transform/.
 
 from __future__ import annotations
 
-import gc
+import argparse
+import ast
+import json
 import os
+import re
+import shlex
 import sys
-from collections import namedtuple
+import warnings
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
 
-# typing.TYPE_CHECKING without its import, which costs a tenth of a whole run.
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import ast
-    import re
-    from argparse import ArgumentParser
-    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+__all__ = [
+    "BUILT_IN",
+    "CROSS_CORE",
+    "CROSS_CORE_SLOTS",
+    "INTRA_CORE_SLOTS",
+    "LOCK_POOL_SLOTS",
+    "MEMORIES",
+    "PIPES",
+    "Kernel",
+    "Namespace",
+    "Placement",
+    "Plan",
+    "SyncPoint",
+    "binds_first",
+    "has_spilled",
+    "json_report",
+    "knapsack_keep",
+    "largest_stage_for_flags",
+    "last_depth_in_memory",
+    "last_depth_without_spill",
+    "main",
+    "plan",
+    "read_sync_points",
+    "text_report",
+]
+
+# The hardware's numbers
 
 PIPES = frozenset({"S", "V", "M", "MTE1", "MTE2", "MTE3", "FIX"})  # ascend_pipe.h:75-93
 INTRA_CORE_SLOTS = 8  # kIntraCoreFlagLimit, insert_sync.cc:2135
 CROSS_CORE_SLOTS = 16  # kCrossCoreFlagLimit, insert_sync.cc:2136
 LOCK_POOL_SLOTS = 32  # kMaxBufId, rewrite_flag_to_buf.cc:62
-
-CROSS_CORE = "Cube-Vector"  # the cross-core namespace's name, insert_sync.cc:2085
-SHARING = ("always", "on-demand")
 KILO, MEGA = 1024, 1024 * 1024
 MEMORIES = {  # bytes, auto_schedule.cc:86-140
     "ub": 248 * KILO,
@@ -62,140 +86,123 @@ MEMORIES = {  # bytes, auto_schedule.cc:86-140
     "l0b": 64 * KILO,
     "l0c": 256 * KILO,
 }
+
+CROSS_CORE = "Cube-Vector"  # the cross-core namespace's name, insert_sync.cc:2085
+SHARING = ("always", "on-demand")
+LARGEST = 10**18  # the largest depth, num_versions and size that is understood
 NO_CROSS_CORE_LOCKS = "no lock pool for cross-core flags"
 
 
 # The kernel
 
 
-def _is_name(text: str) -> bool:
-    alphanumeric = text.translate(dict.fromkeys(b"_.[]-", "a"))
-    return text.isascii() and alphanumeric.isalnum() and text[0] != "-"
+def _check_name(what: str, text: str) -> None:
+    if not re.fullmatch(r"[\w.\[\]][\w.\[\]-]*", text, re.ASCII):
+        raise ValueError(
+            f"{what} {text!r}: expected letters, digits and _ . [ ] -,"
+            " not starting with a dash"
+        )
 
 
-class SyncPoint(namedtuple("SyncPoint", "name event versions cross_iter share")):
+def _check_number(what: str, number: int) -> None:
+    if not 1 <= number <= LARGEST:
+        raise ValueError(f"{what} {number}: expected a whole number from 1 to 10^18")
+
+
+@dataclass(frozen=True)
+class SyncPoint:
     """One point of synchronisation between two pipes.
 
     name        letters, digits and _ . [ ] -, not starting with a dash
-    event       the hard_event whose namespace it lives in, PROD_CONS of two
-                PIPES; "cross-core"; or None: wherever the kernel puts those
-                that name no event
-    versions    its num_versions where that is fixed, at least 1; None: the depth
-    cross_iter  whether it is a dependency on an earlier iteration (a release)
-    share       sync points of one namespace and one share group may share a
-                base id; None: with no other (the compiler's proof that they
-                may: CanReuse, insert_sync.cc:1607, kept at :1729 and :1742)
+    event       the hard_event whose namespace it lives in, PROD_CONS of
+                two PIPES; "cross-core"; or None: wherever the kernel
+                puts those that name no event
+    versions    its num_versions where that is fixed, from 1; None: the
+                depth
+    cross_iter  whether it is a dependency on an earlier iteration (a
+                release)
+    share       sync points of one namespace and one share group may
+                share a base id; None: with no other (the compiler's
+                proof that they may: CanReuse, insert_sync.cc:1607, kept
+                at :1729 and :1742)
 
-    Raises ValueError where one of these is not as described.
+    Raises ValueError where a field is not as described beside it.
     """
 
-    __slots__ = ()
     name: str
-    event: str | None
-    versions: int | None
-    cross_iter: bool
-    share: str | None
+    event: str | None = None
+    versions: int | None = None
+    cross_iter: bool = False
+    share: str | None = None
 
-    def __new__(
-        cls,
-        name: str,
-        event: str | None = None,
-        versions: int | None = None,
-        cross_iter: bool = False,
-        share: str | None = None,
-    ) -> SyncPoint:
-        """Check every rule above."""
-        for what, text in ("name", name), ("share group", share):
-            if text is not None and not _is_name(text):
-                raise ValueError(
-                    f"{what} {text!r}: expected letters, digits and _ . [ ] -,"
-                    " not starting with a dash"
-                )
-        if event is not None and event != "cross-core":
-            producer, _, consumer = event.partition("_")
+    def __post_init__(self) -> None:
+        _check_name("name", self.name)
+        if self.share is not None:
+            _check_name("share group", self.share)
+        if self.event is not None and self.event != "cross-core":
+            producer, _, consumer = self.event.partition("_")
             if not {producer, consumer} <= PIPES or producer == consumer:
                 raise ValueError(
-                    f"event {event!r}: expected cross-core, or PROD_CONS of two"
+                    f"event {self.event!r}: expected cross-core, or PROD_CONS of two"
                     f" different pipes of {' '.join(sorted(PIPES))}"
                 )
-        if versions is not None and versions < 1:
-            raise ValueError(f"versions {versions}: expected at least 1")
-        return super().__new__(cls, name, event, versions, cross_iter, share)
+        if self.versions is not None:
+            _check_number("versions", self.versions)
 
 
-class Kernel(
-    namedtuple(
-        "Kernel",
-        "sync_points cross_core sharing reserved lock_reserved memory stage_bytes",
-    )
-):
+@dataclass(frozen=True)
+class Kernel:
     """The sync points of one kernel, how their flags are allocated, and the
     on-chip memory that its stages share.
 
-    sync_points    in the order that the compiler meets them; no name twice
-    cross_core     whether those that name no event are cross-core flags, and
-                   not of one unnamed namespace of 8 slots
-    sharing        None: no base id is shared; "always": every share group is one
-                   allocation, as wide as its widest sync point; "on-demand": as
-                   the compiler does
-    reserved       cross-core ids that the kernel uses explicitly; kept modulo 16
-    lock_reserved  how many slots of the lock pool are taken beforehand, 0 to
-                   32; gemm_l1 takes 2 (rewrite_flag_to_buf.cc:70, :318)
-    memory         the memory in bytes, at least 1, or None
-    stage_bytes    how many bytes of it one stage takes, at least 1, or None
+    sync_points    in the order that the compiler meets them; at
+                   least 1, no name twice
+    cross_core     whether those that name no event are cross-core
+                   flags, and not of one unnamed namespace of 8 slots
+    sharing        None: no base id is shared; "always": every share
+                   group is one allocation, as wide as its widest
+                   sync point; "on-demand": as the compiler does
+    reserved       cross-core ids that the kernel uses explicitly;
+                   kept modulo 16
+    lock_reserved  how many slots of the lock pool are taken
+                   beforehand, 0 to 32; gemm_l1 takes 2
+                   (rewrite_flag_to_buf.cc:70, :318)
+    memory         the memory in bytes, or None
+    stage_bytes    how many bytes of it one stage takes, or None
 
-    Raises ValueError where one of these is not as described.
+    Raises ValueError where a field is not as described beside it.
     """
 
-    __slots__ = ()
-    sync_points: tuple[SyncPoint, ...]
-    cross_core: bool
-    sharing: str | None
-    reserved: frozenset[int]
-    lock_reserved: int
-    memory: int | None
-    stage_bytes: int | None
+    sync_points: Sequence[SyncPoint]
+    cross_core: bool = False
+    sharing: str | None = None
+    reserved: Collection[int] = frozenset()
+    lock_reserved: int = 0
+    memory: int | None = None
+    stage_bytes: int | None = None
 
-    def __new__(
-        cls,
-        sync_points: Iterable[SyncPoint],
-        cross_core: bool = False,
-        sharing: str | None = None,
-        reserved: Iterable[int] = (),
-        lock_reserved: int = 0,
-        memory: int | None = None,
-        stage_bytes: int | None = None,
-    ) -> Kernel:
-        """Check every rule above."""
-        sync_points = tuple(sync_points)
-        if not sync_points:
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "sync_points", tuple(self.sync_points))
+        ids = frozenset(number % CROSS_CORE_SLOTS for number in self.reserved)
+        object.__setattr__(self, "reserved", ids)
+        if not self.sync_points:
             raise ValueError("no sync points: expected at least 1")
         names: set[str] = set()
-        for point in sync_points:
+        for point in self.sync_points:
             if point.name in names:
                 raise ValueError(f"name {point.name!r} twice: expected every name once")
             names.add(point.name)
-        if sharing not in {None, *SHARING}:
-            raise ValueError(f"sharing {sharing!r}: expected one of {SHARING}")
-        if not 0 <= lock_reserved <= LOCK_POOL_SLOTS:
+        if self.sharing not in {None, *SHARING}:
+            raise ValueError(f"sharing {self.sharing!r}: expected one of {SHARING}")
+        if not 0 <= self.lock_reserved <= LOCK_POOL_SLOTS:
             raise ValueError(
-                f"lock_reserved {lock_reserved}: expected 0 to {LOCK_POOL_SLOTS}"
+                f"lock_reserved {self.lock_reserved}: expected 0 to {LOCK_POOL_SLOTS}"
             )
-        if stage_bytes is not None and memory is None:
-            raise ValueError(f"stage_bytes {stage_bytes}: expected memory with it")
-        for what, size in ("memory", memory), ("stage_bytes", stage_bytes):
+        if self.stage_bytes is not None and self.memory is None:
+            raise ValueError(f"stage_bytes {self.stage_bytes}: expected memory with it")
+        for what, size in ("memory", self.memory), ("stage_bytes", self.stage_bytes):
             if size is not None and size < 1:
                 raise ValueError(f"{what} {size}: expected at least 1")
-        return super().__new__(
-            cls,
-            sync_points,
-            cross_core,
-            sharing,
-            frozenset(number % CROSS_CORE_SLOTS for number in reserved),
-            lock_reserved,
-            memory,
-            stage_bytes,
-        )
 
     def namespace_of(self, point: SyncPoint) -> str | None:
         """The name of the namespace that this sync point lives in, a
@@ -215,290 +222,65 @@ BUILT_IN = (
 )
 
 
-# Reading a compiled kernel
-
-# In C-like source, comments and strings are no code; 1'000 is a number.  What is
-# not closed ends with the line or the file, so that no text is searched twice.
-_NOT_C = r"""
-    //(?:\\\r?\n|[^\n])* | /\*.*?(?:\*/|\Z) | (?P<kept>\b\d[\w']*)
-    | R"(?P<end>[^()\\\s]{0,16})\(.*?(?:\)(?P=end)"|\Z)
-    | "(?:\\.|[^"\\\n])*(?:"|(?=\n)|\\?\Z) | '(?:\\.|[^'\\\n])*(?:'|(?=\n)|\\?\Z)
-"""
-# In TIR, strings of one word name events, and // divides.
-_NOT_TIR = r"""
-    \#[^\n]* | /\*.*?(?:\*/|\Z)
-    | (?P<kept>//(?:(?!ascend_)[^\n])*(?=\n|\Z) | "\w*" | '\w*') | //[^\n]*
-    | "(?:\\.|[^"\\\n])*(?:"|(?=\n)|\\?\Z) | '(?:\\.|[^'\\\n])*(?:'|(?=\n)|\\?\Z)
-"""
-# A flag call up to its id: the device source of tilelang and CCE, then Ascend C.
-_C_FLAG = r"""\b(?:
-    (?:asc_sync_(?:notify|wait)|(?:set|wait)_flag)\s*\(\s*
-        (?:\w+::)*PIPE_(?P<producer>\w+)\s*,\s*(?:\w+::)*PIPE_(?P<consumer>\w+)\s*,
-    | (?:Set|Wait)Flag\s*<\s*(?:\w+::)*HardEvent::(?P<event>\w+)\s*>\s*\(
-    | (?P<cross>
-        asc_sync_(?:inter|subblock|block|intra)_(?:arrive|wait)\s*\(\s*(?:\w+::)*PIPE_\w+\s*,
-        | CrossCore(?:Set|Wait)Flag\s*(?:<[^<>;]*>\s*)?\()
-    | (?P<unknown>(?:asc_sync_(?:notify|wait|\w+_(?:arrive|wait))|(?:set|wait)_flag
-        |(?:set|wait)_intra_block|wait_flag_dev|ffts_cross_core_sync)\s*\(
-        |(?:CrossCore)?(?:Set|Wait)Flag(?:WithReverse)?\s*[<(])
-)"""
-_TIR_FLAG = r"""\b(?:
-    ascend_(?:set|wait)_flag\s*\(\s*["'](?P<event>\w+)["']\s*,
-    | (?P<cross>ascend_cross_core_(?:set|wait)_flag\s*\(\s*\w+\s*,\s*["']\w+["']\s*,)
-    | (?P<unknown>ascend_(?:cross_core_)?(?:set|wait)_flag\s*\()
-)"""
-# What C-like source and TIR write in an id, as Python has it: without casts.
-_SAME_IN_PYTHON = (
-    (r"->|::", "."),
-    (r"\b(?:static|reinterpret|const)_cast\s*<[^<>]*>", ""),
-    (r"\b(?:T\.)?(?:u?int\d*(?:_t)?|event_t|Cast)\s*\((?:\s*[\"']\w+[\"']\s*,)?", "("),
-    (r"\(\s*(?:(?:const|unsigned|signed)\s+)?[A-Za-z_][\w.]*\s*\)(?=\s*[\w(])", ""),
-    (r"\b(0[xX][\da-fA-F]+|\d+)[uUlL]+\b", r"\1"),
-)
-_LOCK_FOR_FLAG = r"""
-    \b(?:asc_lock|ascend_get_buf)\s*(?P<lock>\([^;]{0,200}\))[\s;]*(?:\w+\.)*
-    (?:asc_unlock|ascend_rls_buf)\s*(?P=lock)
-"""
+# The plan
 
 
-def read_sync_points(
-    source: str, read_depth: int | None = None, reserved: Collection[int] = ()
-) -> list[SyncPoint]:
-    """The sync points of a kernel that a compiler printed: TIR or device source
-    of tilelang, Ascend C, or CCE.
-
-    Each ring of ids of a hard_event is a sync point, named after the hard_event
-    and its first id; they come in id order.  Rings as wide as the depth that the
-    kernel was compiled with follow the depth from then on, the others are fixed.
-    That depth is read_depth, or else the width of all rings wider than 1.  The
-    cross-core ids in reserved (0 to 15) belong to no sync point.
-    Raises ValueError where no such flag is found, an event id cannot be bounded, or
-    rings wider than 1 differ and read_depth is None.
-
-    >>> [point.name for point in read_sync_points("set_flag(PIPE_V, PIPE_FIX, 3);")]
-    ['V_FIX[3]']
-    """
-    rings = {event: _rings(ids) for event, ids in _read_ids(source).items()}
-    if not rings:
-        raise ValueError(
-            "no flag found: expected the TIR or device source of tilelang, Ascend C"
-            " or CCE"
-        )
-    widths = sorted({width for each in rings.values() for _, width, _ in each} - {1})
-    if read_depth is None and len(widths) > 1:
-        raise ValueError(
-            f"the rings are {', '.join(map(str, widths))} ids wide: expected the depth"
-            " that the kernel was compiled with (--read-depth)"
-        )
-    depth = read_depth or (widths[0] if widths else None)
-    points = [
-        SyncPoint(
-            f"{CROSS_CORE if event == 'cross-core' else event}[{base}]",
-            event,
-            None if width == depth else width,
-            cross_iter,
-        )
-        for event, each in rings.items()
-        for base, width, cross_iter in each
-        if event != "cross-core" or not {*range(base, base + width)} <= {*reserved}
-    ]
-    if not points:
-        raise ValueError("no flag found that is not reserved: expected one")
-    return points
-
-
-def has_spilled(source: str) -> bool:
-    """Whether what a compiler printed has locks in the place of flags.  Those are
-    unlocked as soon as they are locked (rewrite_flag_to_buf.cc:293)."""
-    import re
-
-    return re.search(_LOCK_FOR_FLAG, _flag_calls(source)[0], re.VERBOSE) is not None
-
-
-def _flag_calls(source: str) -> tuple[str, list[re.Match[str]]]:
-    """The source without what is no code, on the same lines, and its flag calls."""
-    import re
-
-    def blank(match: re.Match[str]) -> str:
-        return match.groupdict().get("kept") or " " + "\n" * match[0].count("\n")
-
-    # TIR first: its comments can hold calls of C, which has nothing like its calls.
-    for no_code, flag in (_NOT_TIR, _TIR_FLAG), (_NOT_C, _C_FLAG):
-        code = re.sub(no_code, blank, source, flags=re.VERBOSE | re.DOTALL)
-        calls = [*re.finditer(flag, code, re.VERBOSE)]
-        if calls:
-            break
-    return code, calls
-
-
-def _read_ids(source: str) -> dict[str, list[tuple[int, int]]]:
-    """Per event of a SyncPoint, in order of appearance, the lowest and the highest
-    id of each flag call (FlagUsageCollector, rewrite_flag_to_buf.cc:138)."""
-    code, calls = _flag_calls(source)
-    ids: dict[str, list[tuple[int, int]]] = {}
-    for call in calls:
-        found = call.groupdict()
-        event = found["event"] or f"{found.get('producer')}_{found.get('consumer')}"
-        try:
-            if found["unknown"]:
-                raise ValueError(
-                    f"{found['unknown']!r}: expected a call that names its hard_event"
-                    " or its cross-core id"
-                )
-            text = _up_to_closing(code, call.end())
-            low, high = _id_range(text)
-            if not found["cross"]:
-                SyncPoint("_", event)  # is it one?
-                ids.setdefault(event, []).append((low, high))
-                continue
-        except ValueError as error:
-            rest = code[call.end() :].lstrip()
-            line = code.count("\n", 0, len(code) - len(rest)) + 1
-            raise ValueError(f"line {line}: {error}") from None
-        # The cube addresses the second vector core at + 16: insert_sync.cc:1878.
-        width = min(high - low + 1, CROSS_CORE_SLOTS)
-        low %= CROSS_CORE_SLOTS
-        ranges = ids.setdefault("cross-core", [])
-        ranges.append((low, min(low + width, CROSS_CORE_SLOTS) - 1))
-        if low + width > CROSS_CORE_SLOTS:
-            ranges.append((0, low + width - CROSS_CORE_SLOTS - 1))
-    return ids
-
-
-def _up_to_closing(code: str, start: int) -> str:
-    """What stands between here and the end of the call."""
-    open_ = 1
-    for end in range(start, len(code)):
-        open_ += {"(": 1, ")": -1}.get(code[end], 0)
-        if not open_:
-            return " ".join(code[start:end].split())
-    raise ValueError(f"{code[start : start + 40]!r}: expected ) at the end of the call")
-
-
-def _id_range(text: str) -> tuple[int, int]:
-    """The lowest and the highest value of an event id (EventIdRange,
-    rewrite_flag_to_buf.cc:121).
-
-    >>> _id_range("static_cast<event_t>(((s % 5) + 5))"), _id_range("EVENT_ID3")
-    ((5, 9), (3, 3))
-    """
-    import ast
-    import re
-    import warnings
-
-    def bounds(node: ast.expr) -> tuple[int, int] | None:
-        if isinstance(node, ast.Constant) and type(node.value) is int:
-            return node.value, node.value
-        name = getattr(node, "attr", getattr(node, "id", ""))
-        if re.fullmatch(r"EVENT_ID\d{1,9}", name):
-            return int(name[8:]), int(name[8:])
-        if isinstance(node, ast.Call) and len(node.args) == 2:  # operators of TIR
-            operators = {"bitwise_and": ast.BitAnd(), "truncmod": ast.Mod()}
-            operator = operators.get(getattr(node.func, "attr", ""))
-            if operator:
-                node = ast.BinOp(node.args[0], operator, node.args[1])
-        if not isinstance(node, ast.BinOp):
-            return None
-        left, right = bounds(node.left), bounds(node.right)
-        if isinstance(node.op, ast.Add) and left and right:
-            if left[0] == left[1] or right[0] == right[1]:
-                return left[0] + right[0], left[1] + right[1]
-        elif right and right[0] == right[1]:
-            number = right[0]
-            if isinstance(node.op, ast.Mod) and number > 0:
-                return left if left and left[1] < number else (0, number - 1)
-            if isinstance(node.op, ast.BitAnd) and number & (number + 1) == 0:
-                return left if left and left[1] <= number else (0, number)
-        return None
-
-    python = text
-    for pattern, same in _SAME_IN_PYTHON:
-        python = re.sub(pattern, same, python)
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of Python, about what is no Python
-            found = bounds(ast.parse(f"({python})", mode="eval").body)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        found = None
-    if found is None or found[1] >= 2**31:
-        raise ValueError(
-            f"cannot bound event_id {text!r}: expected a constant, EVENT_IDn, x % v,"
-            " x & m with m = 2^k - 1, or one of these + b, with numbers for v, m and b"
-        )
-    return found
-
-
-def _rings(ids: list[tuple[int, int]]) -> list[tuple[int, int, bool]]:
-    """Join the ranges that overlap into rings: base, width, and whether it is a
-    release.  Those that only touch stay apart (CoalesceBlocks,
-    rewrite_flag_to_buf.cc:188)."""
-    rings: list[list[int]] = []  # lowest id, highest id, whether single ids prime it
-    for low, high in sorted(ids):
-        if not rings or low > rings[-1][1]:
-            rings.append([low, high, 0])
-        rings[-1][1] = max(rings[-1][1], high)
-        rings[-1][2] |= low == high
-    # tilelang primes only releases before the loop (insert_sync.cc:2090), and gives
-    # them the lower ids; among them, as behind them, wider comes before narrower
-    # (:1912-1924).  So nothing narrower than what follows it can be anything else.
-    found: list[tuple[int, int, bool]] = []
-    release, widest = False, 0
-    for low, high, primed in reversed(rings):
-        width = high + 1 - low
-        release = release or width < widest or (primed == 1 and width > 1)
-        widest = max(widest, width)
-        found.append((low, width, release))
-    return found[::-1]
-
-
-# The plan of one depth
-
-
-class Placement(namedtuple("Placement", "name num_versions placement base")):
+class Placement(NamedTuple):
     """Where one sync point ended up.
 
-    name          the sync point's
+    name          the sync point's name
     num_versions  how many contiguous ids it rotates through
     placement     "flag", or "lock" where it spilled
     base          its base id: in its namespace, or in the lock pool
     """
 
-    __slots__ = ()
     name: str
     num_versions: int
     placement: str
     base: int
 
 
-class Namespace(namedtuple("Namespace", "name slots ids kept_slots sync_points")):
+class Namespace(NamedTuple):
     """One namespace at one depth.
 
-    name         the hard_event, CROSS_CORE, or None for the unnamed one
+    name         the hard_event, CROSS_CORE, or None for the unnamed
+                 one
     slots        how many slots it has that are not reserved
-    ids          how many ids the allocator asks for, over all allocations
-    kept_slots   how many of them stay flags; all of them unless one spills
-    sync_points  a Placement for each, as declared
+    ids          how many ids the allocator asks for, over all
+                 allocations
+    kept_slots   how many of them stay flags; all of them unless one
+                 spills
+    sync_points  one for each sync point, as declared
     """
 
-    __slots__ = ()
     name: str | None
     slots: int
     ids: int
     kept_slots: int
     sync_points: tuple[Placement, ...]
 
+    @property
+    def lock_slots(self) -> int:
+        """How many slots of the lock pool its spilled allocations take."""
+        return self.ids - self.kept_slots
 
-class Plan(namedtuple("Plan", "depth namespaces lock_slots spilled rejected")):
+    def names(self, placement: str) -> list[str]:
+        """The sync points that stay a "flag", or that became a "lock"."""
+        return [each.name for each in self.sync_points if each.placement == placement]
+
+
+class Plan(NamedTuple):
     """What the compiler does with a kernel at one depth.
 
     depth       num_stages
     namespaces  in order of first appearance
-    lock_slots  how many slots of the lock pool are used, reserved ones included
+    lock_slots  how many slots of the lock pool are used, reserved ones
+                included
     spilled     the names of the sync points that spill, as declared
-    rejected    why the compile stops, in a few words; None if it does not
+    rejected    why the compile stops, in a few words; None if it does
+                not
     """
 
-    __slots__ = ()
     depth: int
     namespaces: tuple[Namespace, ...]
     lock_slots: int
@@ -549,135 +331,145 @@ def _first_fit(free: list[bool], width: int) -> int | None:
     return None
 
 
+def _take(free: list[bool], base: int, width: int) -> None:
+    free[base : base + width] = [False] * width
+
+
 def _allocate(
+    points: Sequence[SyncPoint],
+    widths: Sequence[int],
+    free: Sequence[bool],
+    cross_core: bool,
+    sharing: str | None,
+) -> list[list[int]]:
+    """The allocations of one namespace in id order, each as the indices of its
+    sync points: FlagAllocator::Plan, insert_sync.cc:1851.
+
+    widths are in ids, one for each sync point; free says of each slot whether it
+    is not reserved.  An allocation is as wide as its widest sync point.
+    """
+    # Releases first, then wider before narrower, else as declared: :1912-1924.
+    order = sorted(
+        range(len(points)),
+        key=lambda index: (not points[index].cross_iter, -widths[index]),
+    )
+    if sharing == "on-demand":
+        return _share_on_demand(points, widths, list(free), cross_core, order)
+    allocations: dict[int | str, list[int]] = {}
+    for index in order:
+        share = points[index].share if sharing == "always" else None
+        allocations.setdefault(index if share is None else share, []).append(index)
+    return [*allocations.values()]
+
+
+def _share_on_demand(
     points: Sequence[SyncPoint],
     widths: Sequence[int],
     free: list[bool],
     cross_core: bool,
-    sharing: str | None,
-) -> tuple[list[int], list[int]]:
-    """Group the sync points of one namespace into allocations:
-    FlagAllocator::Plan, insert_sync.cc:1851.
-
-    Takes each sync point's width in ids and the slots that are not reserved,
-    which it marks as it uses them.  Returns the allocation of each sync point,
-    and each allocation's width in ids, in id order.
-    """
-    allocation_of = [0] * len(points)
-    demands: list[int] = []
-    opened_by: list[SyncPoint] = []
-    of_group: dict[str | None, list[int]] = {}
-    required, slots = sum(widths), sum(free)
-    # Releases first, then wider before narrower, else as declared: :1912-1924.
-    order = sorted(range(len(points)), key=lambda each: -widths[each])
-    order.sort(key=lambda each: not points[each].cross_iter)
+    order: Iterable[int],
+) -> list[list[int]]:
+    """The allocations where a sync point joins another of its share group only
+    while the namespace is short of slots: insert_sync.cc:1946-1984."""
+    slots, required = free.count(True), sum(widths)
+    allocations: list[list[int]] = []
+    of_group: dict[str | None, list[list[int]]] = {}
     for index in order:
         point, width = points[index], widths[index]
-        group = of_group.setdefault(point.share, [])
-        joins = base = None
-        if sharing == "on-demand":
-            base = _first_fit(free, width)
-            if required > slots or base is None:  # the namespace is short: :1946
-                for each in group if point.share is not None else ():
-                    if demands[each] >= width and (
-                        cross_core or opened_by[each].cross_iter == point.cross_iter
-                    ):
-                        joins = each
-                        required -= width
-                        break
-        elif sharing == "always" and point.share is not None and group:
-            joins = group[0]
-        if joins is None:
-            joins = len(demands)
-            demands.append(0)
-            opened_by.append(point)
-            group.append(joins)
-            if base is not None:
-                free[base : base + width] = [False] * width
-        demands[joins] = max(demands[joins], width)
-        allocation_of[index] = joins
-    return allocation_of, demands
+        group = [] if point.share is None else of_group.setdefault(point.share, [])
+        base = _first_fit(free, width)
+        joined = None
+        if required > slots or base is None:
+            for allocation in group:
+                first = allocation[0]
+                # Only a cross-core handshake alternates on one ring: :1634.
+                mixed = points[first].cross_iter != point.cross_iter
+                if widths[first] >= width and (cross_core or not mixed):
+                    joined = allocation
+                    break
+        if joined is not None:
+            joined.append(index)
+            required -= width
+            continue
+        allocations.append([index])
+        group.append(allocations[-1])
+        if base is not None:
+            _take(free, base, width)
+    return allocations
+
+
+def _plan_namespace(
+    kernel: Kernel,
+    name: str | None,
+    points: Sequence[SyncPoint],
+    depth: int,
+    first_lock: int,
+) -> Namespace:
+    """Place the sync points of one namespace.  Kept allocations get the lowest
+    slots that are free, spilled ones the lock slots from first_lock on, both in id
+    order (rewrite_flag_to_buf.cc:318-357)."""
+    cross_core = name == CROSS_CORE
+    free = [True] * INTRA_CORE_SLOTS
+    if cross_core:
+        free = [slot not in kernel.reserved for slot in range(CROSS_CORE_SLOTS)]
+    slots = free.count(True)
+    widths = [point.versions or depth for point in points]
+    allocations = _allocate(points, widths, free, cross_core, kernel.sharing)
+    demands = [max(widths[each] for each in members) for members in allocations]
+    kept_slots, lock = 0, first_lock
+    placements: dict[int, Placement] = {}
+    for members, demand, keep in zip(
+        allocations, demands, knapsack_keep(demands, slots)
+    ):
+        base = _first_fit(free, demand) if keep else None
+        if base is not None:
+            where = "flag"
+            _take(free, base, demand)
+            kept_slots += demand
+        else:  # reserved ids can leave slots enough, but not side by side
+            where, base = "lock", lock
+            lock += demand
+        for each in members:
+            placements[each] = Placement(points[each].name, widths[each], where, base)
+    declared = tuple(placements[index] for index in range(len(points)))
+    return Namespace(name, slots, sum(demands), kept_slots, declared)
 
 
 def plan(kernel: Kernel, depth: int) -> Plan:
     """What the compiler does with kernel at this depth (num_stages, from 1).
 
-    Kept allocations get the lowest slots in id order; spilled ones get lock
-    slots in id order, through all namespaces (rewrite_flag_to_buf.cc:318-357).
+    The lock slots of the spilled allocations are numbered through all namespaces.
     The compile stops where the lock pool overflows (rewrite_flag_to_buf.cc:364)
     and where a cross-core flag finds no slots (insert_sync.cc:1993): the plan
     then shows the model's own spill, and says that it is rejected.  Raises
-    ValueError for a depth below 1.
+    ValueError for a depth that is not from 1 to 10^18.
 
     >>> at_3 = plan(Kernel(BUILT_IN), depth=3)
     >>> at_3.spilled, at_3.lock_slots
     (('release_A', 'release_B'), 6)
     """
-    if depth < 1:
-        raise ValueError(f"depth {depth}: expected at least 1")
-    # A plan has no cycles. Looking for them in it, over and over while it
-    # grows, would be most of the work for a million sync points.
-    collecting = gc.isenabled()
-    gc.disable()
-    try:
-        return _plan(kernel, depth)
-    finally:
-        if collecting:
-            gc.enable()
-
-
-def _plan(kernel: Kernel, depth: int) -> Plan:
-    homes = [kernel.namespace_of(point) for point in kernel.sync_points]
-    members: dict[str | None, list[SyncPoint]] = {home: [] for home in homes}
-    for point, home in zip(kernel.sync_points, homes):
-        members[home].append(point)
+    _check_number("depth", depth)
+    members: dict[str | None, list[SyncPoint]] = {}
+    for point in kernel.sync_points:
+        members.setdefault(kernel.namespace_of(point), []).append(point)
     namespaces: list[Namespace] = []
     locks = kernel.lock_reserved
     for name, points in members.items():
-        namespace, locks = _plan_namespace(kernel, name, points, depth, locks)
-        namespaces.append(namespace)
-    declared = {each.name: iter(each.sync_points) for each in namespaces}
-    placements = (next(declared[home]) for home in homes)
-    spilled = tuple(each.name for each in placements if each.placement == "lock")
+        namespaces.append(_plan_namespace(kernel, name, points, depth, locks))
+        locks += namespaces[-1].lock_slots
+    spilled = {name for namespace in namespaces for name in namespace.names("lock")}
     rejected = None
-    if any(
-        each.name == CROSS_CORE and each.kept_slots < each.ids for each in namespaces
-    ):
+    if any(each.lock_slots for each in namespaces if each.name == CROSS_CORE):
         rejected = NO_CROSS_CORE_LOCKS
     elif locks > LOCK_POOL_SLOTS:
         rejected = f"lock pool {locks}/{LOCK_POOL_SLOTS}"
-    return Plan(depth, tuple(namespaces), locks, spilled, rejected)
-
-
-def _plan_namespace(
-    kernel: Kernel, name: str | None, points: list[SyncPoint], depth: int, locks: int
-) -> tuple[Namespace, int]:
-    """Plan one namespace; locks is the first free lock slot, before and after."""
-    cross_core = name == CROSS_CORE
-    free = [True] * INTRA_CORE_SLOTS
-    if cross_core:
-        free = [slot not in kernel.reserved for slot in range(CROSS_CORE_SLOTS)]
-    slots = sum(free)
-    widths = [point.versions or depth for point in points]
-    allocation_of, demands = _allocate(
-        points, widths, free.copy(), cross_core, kernel.sharing
+    return Plan(
+        depth,
+        tuple(namespaces),
+        locks,
+        tuple(point.name for point in kernel.sync_points if point.name in spilled),
+        rejected,
     )
-    kept = knapsack_keep(demands, slots)
-    base_ids: list[int] = []
-    for allocation, width in enumerate(demands):
-        base = _first_fit(free, width) if kept[allocation] else None
-        if base is not None:
-            free[base : base + width] = [False] * width
-        else:
-            kept[allocation] = False
-            base = locks
-            locks += width
-        base_ids.append(base)
-    placements = tuple(
-        Placement(point.name, width, "flag" if kept[each] else "lock", base_ids[each])
-        for point, width, each in zip(points, widths, allocation_of)
-    )
-    return Namespace(name, slots, sum(demands), slots - sum(free), placements), locks
 
 
 def last_depth_without_spill(kernel: Kernel) -> int | None:
@@ -802,8 +594,7 @@ def _namespace_lines(namespace: Namespace, reserved: list[int]) -> Iterator[str]
         yield f"reserved : {', '.join(map(str, reserved))}"
     yield f"allocator sum = {namespace.ids} ids"
     if namespace.kept_slots < namespace.ids:
-        kept = [each.name for each in points if each.placement == "flag"]
-        spilled = [each.name for each in points if each.placement == "lock"]
+        kept, spilled = namespace.names("flag"), namespace.names("lock")
         # Reserved ids can leave slots enough, but not side by side.
         short = "exceeds" if namespace.ids > slots else "finds no contiguous run in"
         yield (
@@ -890,8 +681,6 @@ def _any_depth(last: int | None) -> str:
 
 def json_report(kernel: Kernel, depths: Iterable[int]) -> Iterator[str]:
     """The same as one JSON document, a line per depth."""
-    import json
-
     yield '{"depths": ['
     comma = ""
     for depth in depths:
@@ -925,21 +714,247 @@ def json_report(kernel: Kernel, depths: Iterable[int]) -> Iterator[str]:
     yield f"], {json.dumps(answer)[1:]}"
 
 
-# The front end
+# Reading a compiled kernel
 
-_LONGEST_SWEEP = 10_000  # where no depth spills and nobody says how far to go
-_MAX_DIGITS = 100  # far more than anybody asks for, far less than int() refuses
+# In C-like source, comments and strings are no code; 1'000 is a number.  What is
+# not closed ends with the line or the file, so that no text is searched twice.
+_NOT_C = r"""
+    //(?:\\\r?\n|[^\n])* | /\*.*?(?:\*/|\Z) | (?P<kept>\b\d[\w']*)
+    | R"(?P<end>[^()\\\s]{0,16})\(.*?(?:\)(?P=end)"|\Z)
+    | "(?:\\.|[^"\\\n])*(?:"|(?=\n)|\\?\Z) | '(?:\\.|[^'\\\n])*(?:'|(?=\n)|\\?\Z)
+"""
+# In TIR, strings of one word name events, and // divides.
+_NOT_TIR = r"""
+    \#[^\n]* | /\*.*?(?:\*/|\Z)
+    | (?P<kept>//(?:(?!ascend_)[^\n])*(?=\n|\Z) | "\w*" | '\w*') | //[^\n]*
+    | "(?:\\.|[^"\\\n])*(?:"|(?=\n)|\\?\Z) | '(?:\\.|[^'\\\n])*(?:'|(?=\n)|\\?\Z)
+"""
+# A flag call up to its id: the device source of tilelang and CCE, then Ascend C.
+_C_FLAG = r"""\b(?:
+    (?:asc_sync_(?:notify|wait)|(?:set|wait)_flag)\s*\(\s*
+        (?:\w+::)*PIPE_(?P<producer>\w+)\s*,\s*(?:\w+::)*PIPE_(?P<consumer>\w+)\s*,
+    | (?:Set|Wait)Flag\s*<\s*(?:\w+::)*HardEvent::(?P<event>\w+)\s*>\s*\(
+    | (?P<cross>
+        asc_sync_(?:inter|subblock|block|intra)_(?:arrive|wait)\s*\(\s*(?:\w+::)*PIPE_\w+\s*,
+        | CrossCore(?:Set|Wait)Flag\s*(?:<[^<>;]*>\s*)?\()
+    | (?P<unknown>(?:asc_sync_(?:notify|wait|\w+_(?:arrive|wait))|(?:set|wait)_flag
+        |(?:set|wait)_intra_block|wait_flag_dev|ffts_cross_core_sync)\s*\(
+        |(?:CrossCore)?(?:Set|Wait)Flag(?:WithReverse)?\s*[<(])
+)"""
+_TIR_FLAG = r"""\b(?:
+    ascend_(?:set|wait)_flag\s*\(\s*["'](?P<event>\w+)["']\s*,
+    | (?P<cross>ascend_cross_core_(?:set|wait)_flag\s*\(\s*\w+\s*,\s*["']\w+["']\s*,)
+    | (?P<unknown>ascend_(?:cross_core_)?(?:set|wait)_flag\s*\()
+)"""
+# What C-like source and TIR write in an id, as Python has it: without casts.
+_SAME_IN_PYTHON = (
+    (r"->|::", "."),
+    (r"\b(?:static|reinterpret|const)_cast\s*<[^<>]*>", ""),
+    (r"\b(?:T\.)?(?:u?int\d*(?:_t)?|event_t|Cast)\s*\((?:\s*[\"']\w+[\"']\s*,)?", "("),
+    (r"\(\s*(?:(?:const|unsigned|signed)\s+)?[A-Za-z_][\w.]*\s*\)(?=\s*[\w(])", ""),
+    (r"\b(0[xX][\da-fA-F]+|\d+)[uUlL]+\b", r"\1"),
+)
+_LOCK_FOR_FLAG = r"""
+    \b(?:asc_lock|ascend_get_buf)\s*(?P<lock>\([^;]{0,200}\))[\s;]*(?:\w+\.)*
+    (?:asc_unlock|ascend_rls_buf)\s*(?P=lock)
+"""
 
 
-def _number(text: str, least: int = 1, most: int | None = None) -> int:
-    if text.isascii() and text.isdigit() and len(text) <= _MAX_DIGITS:
-        number = int(text)
-        if least <= number and (most is None or number <= most):
-            return number
-    allowed = f"at least {least} and at most {_MAX_DIGITS} digits long"
-    if most is not None:
-        allowed = f"from {least} to {most}"
-    raise ValueError(f"invalid value {text!r}: expected a whole number, {allowed}")
+def read_sync_points(
+    source: str, read_depth: int | None = None, reserved: Collection[int] = ()
+) -> list[SyncPoint]:
+    """The sync points of a kernel that a compiler printed: TIR or device source
+    of tilelang, Ascend C, or CCE.
+
+    Each ring of ids of a hard_event is a sync point, named after the hard_event
+    and its first id; they come in id order.  Rings as wide as the depth that the
+    kernel was compiled with follow the depth from then on, the others are fixed.
+    That depth is read_depth, or else the width of all rings wider than 1.  The
+    cross-core ids in reserved (0 to 15) belong to no sync point.
+    Raises ValueError where no such flag is found, an event id cannot be bounded, or
+    rings wider than 1 differ and read_depth is None.
+
+    >>> [point.name for point in read_sync_points("set_flag(PIPE_V, PIPE_FIX, 3);")]
+    ['V_FIX[3]']
+    """
+    rings = {event: _rings(ids) for event, ids in _read_ids(source).items()}
+    if not rings:
+        raise ValueError(
+            "no flag found: expected the TIR or device source of tilelang, Ascend C"
+            " or CCE"
+        )
+    widths = sorted({width for each in rings.values() for _, width, _ in each} - {1})
+    if read_depth is None and len(widths) > 1:
+        raise ValueError(
+            f"the rings are {', '.join(map(str, widths))} ids wide: expected the depth"
+            " that the kernel was compiled with (--read-depth)"
+        )
+    depth = read_depth or (widths[0] if widths else None)
+    points = [
+        SyncPoint(
+            f"{CROSS_CORE if event == 'cross-core' else event}[{base}]",
+            event,
+            None if width == depth else width,
+            cross_iter,
+        )
+        for event, each in rings.items()
+        for base, width, cross_iter in each
+        if event != "cross-core" or not {*range(base, base + width)} <= {*reserved}
+    ]
+    if not points:
+        raise ValueError("no flag found that is not reserved: expected one")
+    return points
+
+
+def has_spilled(source: str) -> bool:
+    """Whether what a compiler printed has locks in the place of flags.  Those are
+    unlocked as soon as they are locked (rewrite_flag_to_buf.cc:293)."""
+    return re.search(_LOCK_FOR_FLAG, _flag_calls(source)[0], re.VERBOSE) is not None
+
+
+def _flag_calls(source: str) -> tuple[str, list[re.Match[str]]]:
+    """The source without what is no code, on the same lines, and its flag calls."""
+
+    def blank(match: re.Match[str]) -> str:
+        return match.groupdict().get("kept") or " " + "\n" * match[0].count("\n")
+
+    # TIR first: its comments can hold calls of C, which has nothing like its calls.
+    for no_code, flag in (_NOT_TIR, _TIR_FLAG), (_NOT_C, _C_FLAG):
+        code = re.sub(no_code, blank, source, flags=re.VERBOSE | re.DOTALL)
+        calls = [*re.finditer(flag, code, re.VERBOSE)]
+        if calls:
+            break
+    return code, calls
+
+
+def _read_ids(source: str) -> dict[str, list[tuple[int, int]]]:
+    """Per event of a SyncPoint, in order of appearance, the lowest and the highest
+    id of each flag call (FlagUsageCollector, rewrite_flag_to_buf.cc:138)."""
+    code, calls = _flag_calls(source)
+    ids: dict[str, list[tuple[int, int]]] = {}
+    for call in calls:
+        found = call.groupdict()
+        event = found["event"] or f"{found.get('producer')}_{found.get('consumer')}"
+        try:
+            if found["unknown"]:
+                raise ValueError(
+                    f"{found['unknown']!r}: expected a call that names its hard_event"
+                    " or its cross-core id"
+                )
+            text = _up_to_closing(code, call.end())
+            low, high = _id_range(text)
+            if not found["cross"]:
+                SyncPoint("_", event)  # is it one?
+                ids.setdefault(event, []).append((low, high))
+                continue
+        except ValueError as error:
+            rest = code[call.end() :].lstrip()
+            line = code.count("\n", 0, len(code) - len(rest)) + 1
+            raise ValueError(f"line {line}: {error}") from None
+        # The cube addresses the second vector core at + 16: insert_sync.cc:1878.
+        width = min(high - low + 1, CROSS_CORE_SLOTS)
+        low %= CROSS_CORE_SLOTS
+        ranges = ids.setdefault("cross-core", [])
+        ranges.append((low, min(low + width, CROSS_CORE_SLOTS) - 1))
+        if low + width > CROSS_CORE_SLOTS:
+            ranges.append((0, low + width - CROSS_CORE_SLOTS - 1))
+    return ids
+
+
+def _up_to_closing(code: str, start: int) -> str:
+    """What stands between here and the end of the call."""
+    open_ = 1
+    for end in range(start, len(code)):
+        open_ += {"(": 1, ")": -1}.get(code[end], 0)
+        if not open_:
+            return " ".join(code[start:end].split())
+    raise ValueError(f"{code[start : start + 40]!r}: expected ) at the end of the call")
+
+
+def _id_range(text: str) -> tuple[int, int]:
+    """The lowest and the highest value of an event id (EventIdRange,
+    rewrite_flag_to_buf.cc:121).
+
+    >>> _id_range("static_cast<event_t>(((s % 5) + 5))"), _id_range("EVENT_ID3")
+    ((5, 9), (3, 3))
+    """
+
+    def bounds(node: ast.expr) -> tuple[int, int] | None:
+        if isinstance(node, ast.Constant) and type(node.value) is int:
+            return node.value, node.value
+        name = getattr(node, "attr", getattr(node, "id", ""))
+        if re.fullmatch(r"EVENT_ID\d{1,9}", name):
+            return int(name[8:]), int(name[8:])
+        if isinstance(node, ast.Call) and len(node.args) == 2:  # operators of TIR
+            operators = {"bitwise_and": ast.BitAnd(), "truncmod": ast.Mod()}
+            operator = operators.get(getattr(node.func, "attr", ""))
+            if operator:
+                node = ast.BinOp(node.args[0], operator, node.args[1])
+        if not isinstance(node, ast.BinOp):
+            return None
+        left, right = bounds(node.left), bounds(node.right)
+        if isinstance(node.op, ast.Add) and left and right:
+            if left[0] == left[1] or right[0] == right[1]:
+                return left[0] + right[0], left[1] + right[1]
+        elif right and right[0] == right[1]:
+            number = right[0]
+            if isinstance(node.op, ast.Mod) and number > 0:
+                return left if left and left[1] < number else (0, number - 1)
+            if isinstance(node.op, ast.BitAnd) and number & (number + 1) == 0:
+                return left if left and left[1] <= number else (0, number)
+        return None
+
+    python = text
+    for pattern, same in _SAME_IN_PYTHON:
+        python = re.sub(pattern, same, python)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of Python, about what is no Python
+            found = bounds(ast.parse(f"({python})", mode="eval").body)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        found = None
+    if found is None or found[1] >= 2**31:
+        raise ValueError(
+            f"cannot bound event_id {text!r}: expected a constant, EVENT_IDn, x % v,"
+            " x & m with m = 2^k - 1, or one of these + b, with numbers for v, m and b"
+        )
+    return found
+
+
+def _rings(ids: list[tuple[int, int]]) -> list[tuple[int, int, bool]]:
+    """Join the ranges that overlap into rings: base, width, and whether it is a
+    release.  Those that only touch stay apart (CoalesceBlocks,
+    rewrite_flag_to_buf.cc:188)."""
+    rings: list[list[int]] = []  # lowest id, highest id, whether single ids prime it
+    for low, high in sorted(ids):
+        if not rings or low > rings[-1][1]:
+            rings.append([low, high, 0])
+        rings[-1][1] = max(rings[-1][1], high)
+        rings[-1][2] |= low == high
+    # tilelang primes only releases before the loop (insert_sync.cc:2090), and gives
+    # them the lower ids; among them, as behind them, wider comes before narrower
+    # (:1912-1924).  So nothing narrower than what follows it can be anything else.
+    found: list[tuple[int, int, bool]] = []
+    release, widest = False, 0
+    for low, high, primed in reversed(rings):
+        width = high + 1 - low
+        release = release or width < widest or (primed == 1 and width > 1)
+        widest = max(widest, width)
+        found.append((low, width, release))
+    return found[::-1]
+
+
+# The command
+
+
+def _number(text: str, least: int = 1, most: int = LARGEST) -> int:
+    digits = text.isascii() and text.isdigit() and len(text) <= len(str(LARGEST))
+    if digits and least <= int(text) <= most:
+        return int(text)
+    end = "10^18" if most == LARGEST else most
+    raise ValueError(
+        f"invalid value {text!r}: expected a whole number from {least} to {end}"
+    )
 
 
 def _bytes(text: str, or_name: str = "") -> int:
@@ -948,8 +963,8 @@ def _bytes(text: str, or_name: str = "") -> int:
         return _number(text if unit == 1 else text[:-1]) * unit
     except ValueError:
         raise ValueError(
-            f"invalid value {text!r}: expected a number of bytes, at least 1,"
-            f" or of K or M, as in 3K{or_name}"
+            f"invalid value {text!r}: expected a whole number of bytes from 1 to"
+            f" 10^18, or of K or M, as in 3K{or_name}"
         ) from None
 
 
@@ -1003,19 +1018,19 @@ def _ids(text: str) -> list[int]:
     return ids
 
 
-def _parser() -> ArgumentParser:
-    import argparse
+def _checked(parse: Callable[[str], object]) -> Callable[[str], object]:
+    """parse as argparse wants it: its ValueError is the error line."""
 
-    def checked(parse: Callable[[str], object]) -> Callable[[str], object]:
-        # parse as argparse wants it: its ValueError is the error line.
-        def argument(text: str) -> object:
-            try:
-                return parse(text)
-            except ValueError as error:
-                raise argparse.ArgumentTypeError(str(error)) from None
+    def argument(text: str) -> object:
+        try:
+            return parse(text)
+        except ValueError as error:
+            raise argparse.ArgumentTypeError(str(error)) from None
 
-        return argument
+    return argument
 
+
+def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         description="""\
 How deep can an Ascend pipeline go before it runs out of flag slots? Sweeps the
@@ -1034,38 +1049,42 @@ line, # comments, shell quoting.
 
 Cross-core flags have no lock pool: where they find no slots the compile stops.
 What is then shown as kept and spilled is this model's own.""",
-        # A width of our own: asking the terminal would import half of shutil.
+        # The same text in every terminal.
         formatter_class=lambda prog: argparse.RawDescriptionHelpFormatter(
             prog, width=80
         ),
         allow_abbrev=False,
     )
-    add = parser.add_argument
-    add("--depth", metavar="N", type=checked(_number), help="this depth only")
-    add(
+    depths = parser.add_mutually_exclusive_group()
+    depths.add_argument(
+        "--depth", metavar="N", type=_checked(_number), help="this depth only"
+    )
+    depths.add_argument(
         "--max-depth",
         metavar="N",
-        type=checked(_number),
+        type=_checked(_number),
         help="the last depth of the sweep (default: 4, or the first that spills if"
-        " later, or the first out of memory if that is not much later)",
+        " later)",
     )
-    add(
+    points = parser.add_mutually_exclusive_group()
+    points.add_argument(
         "--sync-point",
         metavar="POINT",
-        type=checked(_sync_point),
+        type=_checked(_sync_point),
         action="append",
         help="a sync point of your kernel, in place of the built-in one; repeatable",
     )
-    add(
+    points.add_argument(
         "--read",
         metavar="FILE",
         help="take the sync points from what a compiler printed: TIR, device source,"
         " Ascend C or CCE; - is standard input",
     )
+    add = parser.add_argument
     add(
         "--read-depth",
         metavar="N",
-        type=checked(_number),
+        type=_checked(_number),
         help="the depth that this kernel was compiled with: rings that wide follow the"
         " depth (default: the width of the rings wider than 1)",
     )
@@ -1085,7 +1104,7 @@ What is then shown as kept and spilled is this model's own.""",
     add(
         "--reserve",
         metavar="IDS",
-        type=checked(_ids),
+        type=_checked(_ids),
         action="extend",
         default=[],
         help="cross-core ids that the kernel uses explicitly: 15 or 14,15 or 0-3,9",
@@ -1093,54 +1112,61 @@ What is then shown as kept and spilled is this model's own.""",
     add(
         "--lock-reserved",
         metavar="N",
-        type=checked(lambda text: _number(text, 0, LOCK_POOL_SLOTS)),
+        type=_checked(lambda text: _number(text, 0, LOCK_POOL_SLOTS)),
         default=0,
         help="locks that are taken beforehand (gemm_l1 holds 2)",
     )
     add(
         "--memory",
         metavar="SIZE",
-        type=checked(_memory),
+        type=_checked(_memory),
         help="the on-chip memory that the stages share: bytes, 248K, 1M or one of "
         + " ".join(MEMORIES),
     )
     add(
         "--stage-bytes",
         metavar="SIZE",
-        type=checked(_bytes),
+        type=_checked(_bytes),
         help="what one stage takes of it (the sum of its multi-buffered buffers)",
     )
     add("--json", action="store_true", help="print one JSON document instead")
     return parser
 
 
-def _expand(args: Sequence[str]) -> Iterator[str]:
+def _file_text(path: str | int) -> str:
+    """What a file holds, or, at 0, the standard input: UTF-8.  Its ValueError says
+    why that is not to be had."""
+    try:
+        with open(path, encoding="utf-8-sig", closefd=path != 0) as file:
+            return file.read()
+    except OSError as error:
+        raise ValueError(error.strerror) from None
+    except UnicodeDecodeError:
+        raise ValueError("it is no UTF-8 text") from None
+
+
+def _expand(args: Iterable[str]) -> Iterator[str]:
     """Put the arguments that a file holds in place of its @FILE."""
     for arg in args:
-        option, equals, value = arg.partition("=")
-        # argparse takes the -- away before Python 3.13, and stumbles over -h= in 3.9.
-        if equals and (value == "--" or option == "-h"):
-            raise ValueError(f"argument {option}: invalid value {value!r}")
         if not arg.startswith("@"):
             yield arg
             continue
-        import shlex
-
         try:
-            with open(arg[1:], encoding="utf-8-sig") as file:
-                text = file.read()
-        except OSError as error:
-            raise ValueError(
-                f"cannot read {arg!r}: {error.strerror}; expected @ and a file's name"
-            ) from None
-        except ValueError:
-            raise ValueError(f"cannot read {arg!r}: expected UTF-8 text") from None
-        try:
-            yield from shlex.split(text, comments=True)
+            yield from shlex.split(_file_text(arg[1:]), comments=True)
         except ValueError as error:
             raise ValueError(
-                f"cannot read {arg!r}: {error}; expected balanced shell quotes"
+                f"cannot read {arg!r}: {error}; expected @ and the name of a file of"
+                " arguments, quoted as in a shell"
             ) from None
+
+
+def _check_for_argparse(args: Iterable[str]) -> None:
+    """Refuse what argparse stumbles over: it takes the -- of --depth=-- away before
+    Python 3.13, and looks for a letter behind -h= in 3.9."""
+    for arg in args:
+        option, equals, value = arg.partition("=")
+        if equals and (value == "--" or option == "-h"):
+            raise ValueError(f"argument {option}: invalid value {value!r}")
 
 
 def _complain(text: str) -> None:
@@ -1155,16 +1181,12 @@ def _read(
     path: str, read_depth: int | None, reserved: Collection[int]
 ) -> list[SyncPoint]:
     try:
-        with open(0 if path == "-" else path, "rb", closefd=path != "-") as file:
-            content = file.read()
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or error
+        source = _file_text(0 if path == "-" else path)
+    except ValueError as error:
         raise ValueError(
-            f"argument --read: cannot read {path!r}: {reason};"
+            f"argument --read: cannot read {path!r}: {error};"
             " expected a file, or - for standard input"
         ) from None
-    utf_16 = content.startswith((b"\xff\xfe", b"\xfe\xff"))
-    source = content.decode("utf-16" if utf_16 else "utf-8-sig", "replace")
     if has_spilled(source):
         _complain(
             f"warning: in {path!r} flags have spilled to locks already;"
@@ -1176,62 +1198,44 @@ def _read(
         raise ValueError(f"argument --read: {path!r}: {error}") from None
 
 
-def _parse(args: Sequence[str]) -> tuple[Kernel, int | None, int | None, bool]:
-    """The kernel that the arguments describe; depth, max_depth and json as given."""
-    if not args:  # nothing to parse: a third of the time is argparse's import
-        return Kernel(BUILT_IN), None, None, False
+def _kernel(options: argparse.Namespace) -> Kernel:
+    """The kernel that the options describe."""
+    points = options.sync_point or BUILT_IN
+    if options.read is not None:
+        reserved = {number % CROSS_CORE_SLOTS for number in options.reserve}
+        points = _read(options.read, options.read_depth, reserved)
+    elif options.read_depth:
+        raise ValueError(
+            f"argument --read-depth: {options.read_depth}: expected --read with it"
+        )
+    return Kernel(
+        points,
+        options.cross_core,
+        options.sharing,
+        options.reserve,
+        options.lock_reserved,
+        options.memory,
+        options.stage_bytes,
+    )
+
+
+def _lines(args: Sequence[str]) -> Iterator[str]:
+    """What the command prints for these arguments."""
     parser = _parser()
     try:
-        options = parser.parse_args([*_expand(args)])
-        given = {name.replace("_", "-"): value for name, value in vars(options).items()}
-        for name, other, needs in (
-            ("max-depth", "depth", False),
-            ("read", "sync-point", False),
-            ("read-depth", "read", True),
-            ("stage-bytes", "memory", True),
-        ):
-            if given[name] is not None and needs == (given[other] is None):
-                rule = "expected --{} with it" if needs else "not allowed with --{}"
-                raise ValueError(
-                    f"argument --{name}: {given[name]!r}: {rule.format(other)}"
-                )
-        if options.read is not None:
-            reserved = {number % CROSS_CORE_SLOTS for number in options.reserve}
-            options.sync_point = _read(options.read, options.read_depth, reserved)
-        kernel = Kernel(
-            options.sync_point or BUILT_IN,
-            options.cross_core,
-            options.sharing,
-            options.reserve,
-            options.lock_reserved,
-            options.memory,
-            options.stage_bytes,
-        )
+        args = [*_expand(args)]
+        _check_for_argparse(args)
+        options = parser.parse_args(args)
+        kernel = _kernel(options)
     except ValueError as error:
         parser.error(str(error))
-    return kernel, options.depth, options.max_depth, options.json
-
-
-def _end_of_sweep(kernel: Kernel) -> int:
-    """Depth 4, or the first that spills where that is later, or the first that is
-    out of memory where that is later still, but at most 4 beyond the first spill."""
-    flags, memory = last_depth_without_spill(kernel), last_depth_in_memory(kernel)
-    end = 4 if flags is None else max(4, flags + 1)
-    farthest = _LONGEST_SWEEP if flags is None else flags + 1 + 4
-    if memory is not None and memory + 1 <= farthest:
-        end = max(end, memory + 1)
-    return end
-
-
-def _report(args: Sequence[str]) -> Iterator[str]:
-    kernel, depth, max_depth, json = _parse(args)
-    if depth:
-        depths = range(depth, depth + 1)
-    else:
-        depths = range(1, (max_depth or _end_of_sweep(kernel)) + 1)
-    if json:
+    last = options.depth or options.max_depth
+    if last is None:
+        last = max(4, (last_depth_without_spill(kernel) or 0) + 1)
+    depths = range(options.depth or 1, last + 1)
+    if options.json:
         return json_report(kernel, depths)
-    return text_report(kernel, depths, summary=not depth)
+    return text_report(kernel, depths, summary=not options.depth)
 
 
 def main(args: Sequence[str] | None = None) -> int:
@@ -1243,7 +1247,7 @@ def main(args: Sequence[str] | None = None) -> int:
     status = 0
     try:
         try:
-            for line in _report(sys.argv[1:] if args is None else args):
+            for line in _lines(sys.argv[1:] if args is None else args):
                 print(line)
         except SystemExit as stop:  # argparse has said why
             status = int(stop.code or 0)
@@ -1266,5 +1270,4 @@ def main(args: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    # All is written.  To take the interpreter apart would be a tenth of the run.
-    os._exit(main())
+    sys.exit(main())

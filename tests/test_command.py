@@ -35,18 +35,29 @@ class BadInput(unittest.TestCase):
 
     def test_numbers(self) -> None:
         for option in ("--depth", "--max-depth"):
-            for value in ("0", "-1", "x", "2.5", "", " 2", "+2", "1_0", "٣", "9" * 101):
+            for value in (
+                "0",
+                "-1",
+                "x",
+                "2.5",
+                "",
+                " 2",
+                "+2",
+                "1_0",
+                "٣",
+                "9" * 9999,
+            ):
                 self.assert_error(
                     [option, value],
                     f"argument {option}: invalid value '{value}'",
-                    "expected a whole number, at least 1 and at most 100 digits long",
+                    "expected a whole number from 1 to 10^18",
                 )
             self.assert_error([option], f"argument {option}", "expected one argument")
 
     def test_depth_and_max_depth(self) -> None:
         self.assert_error(
             ["--depth", "3", "--max-depth", "5"],
-            "argument --max-depth: 5: not allowed with --depth",
+            "argument --max-depth: not allowed with argument --depth",
         )
 
     def test_unknown(self) -> None:
@@ -65,7 +76,7 @@ class BadInput(unittest.TestCase):
             "expected cross-core, or PROD_CONS of two different pipes of"
             " FIX M MTE1 MTE2 MTE3 S V"
         )
-        number = "expected a whole number, at least 1 and at most 100 digits long"
+        number = "expected a whole number from 1 to 10^18"
         for text, *parts in (
             ("a,colour=red", "'a,colour=red': 'colour=red': ", keys),
             ("a,", "'a,': '': ", keys),
@@ -119,7 +130,7 @@ class BadInput(unittest.TestCase):
 
     def test_reserve(self) -> None:
         allowed = "expected an id or a range of ids, as in 15 or 14,15 or 0-3,9"
-        for text in ("x", "", "1-", "-1", "1-x", "1--2", "0x1", "1.5", "9" * 101):
+        for text in ("x", "", "1-", "-1", "1-x", "1--2", "0x1", "1.5", str(10**18 + 1)):
             self.assert_error(
                 [f"--reserve=3,{text}"],
                 f"--reserve: invalid value {text!r} in '3,{text}': ",
@@ -134,7 +145,7 @@ class BadInput(unittest.TestCase):
             ("31,16", "0, 15"),
             ("5-5", "5"),
             ("14-17", "0, 1, 14, 15"),
-            (f"1-{10**99}", ", ".join(map(str, range(16)))),
+            (f"1-{10**18}", ", ".join(map(str, range(16)))),
             ("1-15", ", ".join(map(str, range(1, 16)))),
             ("1-16", ", ".join(map(str, range(16)))),
         ):
@@ -147,7 +158,7 @@ class BadInput(unittest.TestCase):
         for text in ("33", "-1", "x", ""):
             self.assert_error(
                 [f"--lock-reserved={text}"],
-                f"--lock-reserved: invalid value '{text}': expected a whole number,"
+                f"--lock-reserved: invalid value '{text}': expected a whole number"
                 " from 0 to 32",
             )
         for text in ("0", "32"):
@@ -305,7 +316,7 @@ class HugeNumbers(unittest.TestCase):
     """No work grows with the depth."""
 
     def test_depth(self) -> None:
-        for depth in (10**18, 10**100 - 1):
+        for depth in (10**18 - 1, 10**18):
             for options in ([], ["--sharing"], ["--cross-core"]):
                 status, out, err = run("--depth", str(depth), *options)
                 self.assertEqual((status, err), (0, ""))

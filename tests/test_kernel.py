@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import tempfile
 import unittest
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -269,7 +270,7 @@ class Sharing(unittest.TestCase):
         # 14 ids for 14 slots, which come in runs of 5, 5 and 4: none is left for d.
         kernel = Kernel(points, True, "on-demand", reserved=[5, 11])
         self.assertEqual(bases(plan(kernel, 1)), {"a": 0, "b": 6, "c": 12, "d": 0})
-        self.assertEqual(plan(kernel._replace(sharing=None), 1).spilled, ("d",))
+        self.assertEqual(plan(replace(kernel, sharing=None), 1).spilled, ("d",))
 
 
 class Reservations(unittest.TestCase):
@@ -491,10 +492,9 @@ class ArgumentFiles(unittest.TestCase):
 
     def test_unreadable(self) -> None:
         for content, complaint in (
-            (b"--depth '1", "No closing quotation; expected balanced shell quotes"),
-            (b"--depth 1\\", "No escaped character; expected balanced shell quotes"),
-            (b"\xff", "expected UTF-8 text"),
-            (b"\xfe\xff\x00a", "expected UTF-8 text"),
+            (b"--depth '1", "No closing quotation; expected @ and the name of a file"),
+            (b"--depth 1\\", "No escaped character; expected @ and the name of a"),
+            (b"\xff", "it is no UTF-8 text; expected @ and the name of a file"),
         ):
             status, out, err = self.run_with(content)
             self.assertEqual((status, out), (2, ""))

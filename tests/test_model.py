@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import itertools
 import unittest
 
@@ -66,15 +65,6 @@ class Plans(unittest.TestCase):
         for depth in (0, -1):
             with self.assertRaisesRegex(ValueError, f"depth {depth}"):
                 plan(Kernel(BUILT_IN), depth)
-
-    def test_garbage_collector_is_left_as_it_was(self) -> None:
-        self.assertTrue(gc.isenabled())
-        plan(Kernel(BUILT_IN), 1)
-        self.assertTrue(gc.isenabled())
-        gc.disable()
-        self.addCleanup(gc.enable)
-        plan(Kernel(BUILT_IN), 1)
-        self.assertFalse(gc.isenabled())
 
     def test_last_depth_without_spill(self) -> None:
         for cross_core, sharing, depth in (
