@@ -43,7 +43,7 @@ import sys
 import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 __all__ = [
     "BUILT_IN",
@@ -109,24 +109,43 @@ def _check_number(what: str, number: int) -> None:
         raise ValueError(f"{what} {number}: expected a whole number from 1 to 10^18")
 
 
+def _check_versions(versions: int | None, max_versions: int | None) -> None:
+    if versions is not None and max_versions is not None:
+        raise ValueError(
+            f"versions {versions} and max_versions {max_versions}: expected one of them"
+        )
+    if versions is not None:
+        _check_number("versions", versions)
+    if max_versions is not None:
+        _check_number("max_versions", max_versions)
+
+
+def _num_versions(versions: int | None, max_versions: int | None, depth: int) -> int:
+    """What is fixed, or the depth, or the depth up to a limit: the scheduler gives a
+    buffer that nobody annotated as many versions as its schedule needs, at most
+    num_stages (tilelang/ascend/transform/z3_scheduler.py:435)."""
+    if versions is not None:
+        return versions
+    return depth if max_versions is None else min(depth, max_versions)
+
+
 @dataclass(frozen=True)
 class SyncPoint:
     """One point of synchronisation between two pipes.
 
-    name        letters, digits and _ . [ ] -, not starting with a dash
-    event       the hard_event whose namespace it lives in, PROD_CONS of
-                two PIPES; "cross-core"; or None: wherever the kernel
-                puts those that name no event
-    versions    its num_versions where that is fixed, from 1; None: the
-                depth
-    cross_iter  whether it is a dependency on an earlier iteration (a
-                release)
-    share       sync points of one namespace and one share group may
-                share a base id; None: with no other (the compiler's
-                proof that they may: CanReuse, insert_sync.cc:1607, kept
-                at :1729 and :1742)
+    name          letters, digits and _ . [ ] -, not starting with a dash
+    event         the hard_event whose namespace it lives in, PROD_CONS of two
+                  PIPES; "cross-core"; or None: wherever the kernel puts those that
+                  name no event
+    versions      its num_versions, in ids, where that is fixed; None: the depth
+    cross_iter    whether it is a dependency on an earlier iteration (a release)
+    share         sync points of one namespace and one share group may share a base
+                  id; None: with no other (the compiler's proof that they may:
+                  CanReuse, insert_sync.cc:1607, kept at :1729 and :1742)
+    max_versions  where its num_versions follows the depth, but no further than this
 
-    Raises ValueError where a field is not as described beside it.
+    versions and max_versions are from 1 to 10^18, and never both given.  Raises
+    ValueError where a field is not as described.
     """
 
     name: str
@@ -134,6 +153,7 @@ class SyncPoint:
     versions: int | None = None
     cross_iter: bool = False
     share: str | None = None
+    max_versions: int | None = None
 
     def __post_init__(self) -> None:
         _check_name("name", self.name)
@@ -146,8 +166,11 @@ class SyncPoint:
                     f"event {self.event!r}: expected cross-core, or PROD_CONS of two"
                     f" different pipes of {' '.join(sorted(PIPES))}"
                 )
-        if self.versions is not None:
-            _check_number("versions", self.versions)
+        _check_versions(self.versions, self.max_versions)
+
+    def num_versions(self, depth: int) -> int:
+        """How many contiguous ids it rotates through at this depth."""
+        return _num_versions(self.versions, self.max_versions, depth)
 
 
 @dataclass(frozen=True)
@@ -413,7 +436,7 @@ def _plan_namespace(
     if cross_core:
         free = [slot not in kernel.reserved for slot in range(CROSS_CORE_SLOTS)]
     slots = free.count(True)
-    widths = [point.versions or depth for point in points]
+    widths = [point.num_versions(depth) for point in points]
     allocations = _allocate(points, widths, free, cross_core, kernel.sharing)
     demands = [max(widths[each] for each in members) for members in allocations]
     kept_slots, lock = 0, first_lock
@@ -560,11 +583,7 @@ def _memory_demand(kernel: Kernel, depth: int) -> list[str]:
 
 def _depth_lines(kernel: Kernel, depth_plan: Plan) -> Iterator[str]:
     depth, used = depth_plan.depth, depth_plan.lock_slots
-    fixed = [
-        f"{each.name}={each.versions}" for each in kernel.sync_points if each.versions
-    ]
-    also = f" (fixed: {', '.join(fixed)})" if fixed else ""
-    yield f"depth={depth} num_versions per sync point = {depth}{also}"
+    yield f"depth={depth} num_versions per sync point = {depth}{_exceptions(kernel, depth)}"
     named = _names_events(kernel)
     for namespace in depth_plan.namespaces:
         if named:
@@ -578,6 +597,19 @@ def _depth_lines(kernel: Kernel, depth_plan: Plan) -> Iterator[str]:
         yield f"memory: {demand}"
     if depth_plan.rejected == NO_CROSS_CORE_LOCKS:
         yield f"note: the compiler has {NO_CROSS_CORE_LOCKS}; it rejects this depth"
+
+
+def _exceptions(kernel: Kernel, depth: int) -> str:
+    """The sync points whose num_versions are not simply the depth."""
+    parts = []
+    for what, points in (
+        ("fixed", [each for each in kernel.sync_points if each.versions]),
+        ("at most", [each for each in kernel.sync_points if each.max_versions]),
+    ):
+        if points:
+            widths = [f"{each.name}={each.num_versions(depth)}" for each in points]
+            parts.append(f"{what}: {', '.join(widths)}")
+    return f" ({'; '.join(parts)})" if parts else ""
 
 
 def _namespace_lines(namespace: Namespace, reserved: list[int]) -> Iterator[str]:
@@ -972,29 +1004,36 @@ def _memory(text: str) -> int:
     return MEMORIES.get(text) or _bytes(text, f"; or one of {' '.join(MEMORIES)}")
 
 
-def _sync_point(text: str) -> SyncPoint:
+def _declared(
+    text: str, parsers: dict[str, Callable[[str], object] | None], usage: str
+) -> dict[str, Any]:
+    """The fields of NAME,KEY=VALUE,...: parsers has a function for each key that has
+    a value, and None for each that stands alone."""
     name, *parts = text.split(",")
-    values: dict[str, str] = {}
+    fields: dict[str, Any] = {"name": name}
+    for part in parts:
+        key, equals, value = part.partition("=")
+        field = key.replace("-", "_")
+        if key not in parsers or bool(parsers[key]) != bool(equals):
+            raise ValueError(f"{part!r}: expected {usage}")
+        if field in fields:
+            raise ValueError(f"key {key!r} twice: expected every key once")
+        parse = parsers[key]
+        fields[field] = parse(value) if parse else True
+    return fields
+
+
+def _sync_point(text: str) -> SyncPoint:
+    parsers: dict[str, Callable[[str], object] | None] = {
+        "event": str,
+        "versions": _number,
+        "max-versions": _number,
+        "cross-iter": None,
+        "share": str,
+    }
+    usage = "event=PROD_CONS, versions=N, max-versions=N, cross-iter or share=GROUP"
     try:
-        for part in parts:
-            key, equals, value = part.partition("=")
-            valued = key in {"event", "versions", "share"}
-            if (not valued and key != "cross-iter") or valued != bool(equals):
-                raise ValueError(
-                    f"{part!r}: expected event=PROD_CONS, versions=N, cross-iter or"
-                    " share=GROUP"
-                )
-            if key in values:
-                raise ValueError(f"key {key!r} twice: expected every key once")
-            values[key] = value
-        versions = _number(values["versions"]) if "versions" in values else None
-        return SyncPoint(
-            name,
-            values.get("event"),
-            versions,
-            "cross-iter" in values,
-            values.get("share"),
-        )
+        return SyncPoint(**_declared(text, parsers, usage))
     except ValueError as error:
         raise ValueError(f"{text!r}: {error}") from None
 
@@ -1037,10 +1076,12 @@ How deep can an Ascend pipeline go before it runs out of flag slots? Sweeps the
 depth (num_stages) of a kernel and prints where tilelang's compiler puts each
 sync point: which stay set/wait flags, and which spill to the lock pool.""",
         epilog="""\
-a sync point is NAME[,event=PROD_CONS][,versions=N][,cross-iter][,share=GROUP]:
+POINT is NAME[,event=PROD_CONS][,versions=N][,max-versions=N][,cross-iter]
+[,share=GROUP]:
   event=MTE2_V      the hard_event whose 8 slots it uses, or event=cross-core;
                     without one: an unnamed hard_event, see --cross-core
-  versions=1        a fixed width in ids; without it, the depth
+  versions=1        its num_versions, a fixed number of ids; without it, the depth
+  max-versions=3    the depth, but at most this; not with versions=
   cross-iter        a dependency on an earlier iteration (a release)
   share=GROUP       may share a base id with the others of the group
 

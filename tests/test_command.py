@@ -70,7 +70,10 @@ class BadInput(unittest.TestCase):
         self.assert_error(["-h="], "argument -h: invalid value ''")
 
     def test_sync_points(self) -> None:
-        keys = "expected event=PROD_CONS, versions=N, cross-iter or share=GROUP"
+        keys = (
+            "expected event=PROD_CONS, versions=N, max-versions=N, cross-iter or"
+            " share=GROUP"
+        )
         name = "expected letters, digits and _ . [ ] -, not starting with a dash"
         event = (
             "expected cross-core, or PROD_CONS of two different pipes of"
@@ -101,6 +104,8 @@ class BadInput(unittest.TestCase):
             ("a,versions=0", "invalid value '0'", number),
             ("a,versions=x", "invalid value 'x'", number),
             ("a,versions=", "invalid value ''", number),
+            ("a,max-versions=0", "invalid value '0'", number),
+            ("a,max_versions=1", "'max_versions=1'", keys),
         ):
             self.assert_error(
                 [f"--sync-point={text}"], f"--sync-point: {text!r}: ", *parts

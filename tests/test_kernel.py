@@ -273,6 +273,51 @@ class Sharing(unittest.TestCase):
         self.assertEqual(plan(replace(kernel, sharing=None), 1).spilled, ("d",))
 
 
+class LimitedWidths(unittest.TestCase):
+    """max-versions: the depth, but at most N."""
+
+    def test_width_follows_the_depth_up_to_the_limit(self) -> None:
+        point = SyncPoint("a", max_versions=3)
+        self.assertEqual(
+            [point.num_versions(depth) for depth in (1, 2, 3, 4, 10**18)],
+            [1, 2, 3, 3, 3],
+        )
+        self.assertEqual(SyncPoint("a", versions=3).num_versions(1), 3)
+        self.assertEqual(SyncPoint("a").num_versions(10**18), 10**18)
+
+    def test_first_line(self) -> None:
+        points = (
+            "--sync-point=store,versions=1",
+            "--sync-point=acc,max-versions=2",
+            "--sync-point=load",
+            "--sync-point=b,max-versions=9",
+        )
+        for depth, widths in ((1, "acc=1, b=1"), (3, "acc=2, b=3")):
+            first, blocks, *_ = run(*points, f"--depth={depth}").out.splitlines()
+            self.assertEqual(
+                first,
+                f"depth={depth} num_versions per sync point = {depth}"
+                f" (fixed: store=1; at most: {widths})",
+            )
+        self.assertEqual(blocks, "blocks: store=1, acc=2, load=3, b=3")
+        first, *_ = run("--sync-point=acc,max-versions=2", "--depth=3").out.splitlines()
+        self.assertTrue(first.endswith(" = 3 (at most: acc=2)"), first)
+
+    def test_never_with_versions(self) -> None:
+        for text in ("a,versions=2,max-versions=2", "a,max-versions=2,versions=2"):
+            status, out, err = run("--sync-point", text)
+            self.assertEqual((status, out), (2, ""))
+            self.assertEqual(
+                err.splitlines()[-1].partition("error: ")[2],
+                f"argument --sync-point: {text!r}: versions 2 and max_versions 2:"
+                " expected one of them",
+            )
+        for number in (0, 10**18 + 1):
+            with self.assertRaisesRegex(ValueError, f"max_versions {number}: expected"):
+                SyncPoint("a", max_versions=number)
+        SyncPoint("a", max_versions=10**18)
+
+
 class Reservations(unittest.TestCase):
     """Cross-core ids and locks that are taken beforehand."""
 
