@@ -1,4 +1,4 @@
-"""How deep can an Ascend pipeline go before it runs out of flag slots?
+"""How deep can an Ascend pipeline go before it runs out of flag slots, or of memory?
 
 The hardware.  The pipes of an Ascend core (MTE2 loads, V computes, MTE3
 stores, M is the matrix unit, ...) run asynchronously.  What orders them is a
@@ -23,10 +23,16 @@ fills the slots best; every other allocation spills, whole, to a pool of 32
 locks, which all hard_events share and which block.  More than 32 locks, or a
 cross-core flag without slots, and the compile stops.
 
-The model.  A Kernel holds sync points, declared one by one or read from what a
-compiler printed.  plan() answers for one depth what the compiler does with them;
-the reports plan one depth after another and print what came out.  No work grows
-with the depth itself.
+The memory.  The buffers between the pipes are multi-buffered too: one version for
+each stage, in UB, L1, L0A, L0B or L0C, unless the compiler's scheduler needs fewer
+or the kernel fixes their number.  Whether they fit, the compiler mostly does not
+check.
+
+The model.  A Kernel holds sync points and buffers, declared one by one or read from
+what a compiler printed.  plan() answers for one depth what the compiler does with
+them; three limits say to what depth every flag stays a flag, to what depth the
+compiler takes the kernel, and to what depth its buffers fit.  The reports print what
+came out.  No work grows with the depth itself.
 
 Sources are given as file:line in tilelang 0.1.15, src/ascend/transform/.
 """
@@ -41,8 +47,8 @@ import re
 import shlex
 import sys
 import warnings
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 __all__ = [
@@ -53,7 +59,9 @@ __all__ = [
     "LOCK_POOL_SLOTS",
     "MEMORIES",
     "PIPES",
+    "Buffer",
     "Kernel",
+    "Memory",
     "Namespace",
     "Placement",
     "Plan",
@@ -64,10 +72,12 @@ __all__ = [
     "knapsack_keep",
     "largest_stage_for_flags",
     "last_depth_in_memory",
+    "last_depth_that_compiles",
     "last_depth_without_spill",
     "main",
     "plan",
     "read_sync_points",
+    "stage_bytes",
     "text_report",
 ]
 
@@ -77,10 +87,10 @@ PIPES = frozenset({"S", "V", "M", "MTE1", "MTE2", "MTE3", "FIX"})  # ascend_pipe
 INTRA_CORE_SLOTS = 8  # kIntraCoreFlagLimit, insert_sync.cc:2135
 CROSS_CORE_SLOTS = 16  # kCrossCoreFlagLimit, insert_sync.cc:2136
 LOCK_POOL_SLOTS = 32  # kMaxBufId, rewrite_flag_to_buf.cc:62
-KILO, MEGA = 1024, 1024 * 1024
-MEMORIES = {  # bytes, auto_schedule.cc:86-140
-    "ub": 248 * KILO,
-    "ub-simt": 216 * KILO,  # a SimtVF block keeps 32K for its threads
+KILO = 1024
+UNITS = {"": 1, "K": KILO, "M": KILO * KILO}  # bytes
+MEMORIES = {  # bytes, auto_schedule.cc:106-140
+    "ub": 248 * KILO,  # of which a SimtVF block would keep 32K for its threads
     "l1": 512 * KILO,
     "l0a": 64 * KILO,
     "l0b": 64 * KILO,
@@ -89,8 +99,7 @@ MEMORIES = {  # bytes, auto_schedule.cc:86-140
 
 CROSS_CORE = "Cube-Vector"  # the cross-core namespace's name, insert_sync.cc:2085
 SHARING = ("always", "on-demand")
-LARGEST = 10**18  # the largest depth, num_versions and size that is understood
-NO_CROSS_CORE_LOCKS = "no lock pool for cross-core flags"
+LARGEST = 10**18  # the largest depth and num_versions, the largest size in M
 
 
 # The kernel
@@ -104,9 +113,11 @@ def _check_name(what: str, text: str) -> None:
         )
 
 
-def _check_number(what: str, number: int) -> None:
-    if not 1 <= number <= LARGEST:
-        raise ValueError(f"{what} {number}: expected a whole number from 1 to 10^18")
+def _check_number(what: str, number: int, unit: str = "") -> None:
+    if not 1 <= number <= LARGEST * UNITS[unit]:
+        raise ValueError(
+            f"{what} {number}: expected a whole number from 1 to 10^18{unit}"
+        )
 
 
 def _check_versions(versions: int | None, max_versions: int | None) -> None:
@@ -174,26 +185,74 @@ class SyncPoint:
 
 
 @dataclass(frozen=True)
+class Buffer:
+    """One buffer in the on-chip memory.
+
+    name          letters, digits and _ . [ ] -, not starting with a dash
+    memory        one of MEMORIES
+    bytes         the size of one version, from 1 to 10^18 M
+    versions      its num_versions where that is fixed; None: the depth
+    max_versions  where its num_versions follows the depth, but no further than this
+
+    versions and max_versions are from 1 to 10^18, and never both given.  Raises
+    ValueError where a field is not as described.
+    """
+
+    name: str
+    memory: str
+    bytes: int
+    versions: int | None = None
+    max_versions: int | None = None
+
+    def __post_init__(self) -> None:
+        _check_name("name", self.name)
+        _check_memory(self.memory)
+        _check_number("bytes", self.bytes, "M")
+        _check_versions(self.versions, self.max_versions)
+
+    def num_versions(self, depth: int) -> int:
+        """How many times it is there at this depth."""
+        return _num_versions(self.versions, self.max_versions, depth)
+
+    @property
+    def follows_depth(self) -> bool:
+        """Whether each stage more is one version more, without end."""
+        return self.versions is None and self.max_versions is None
+
+
+def _check_memory(name: str) -> None:
+    if name not in MEMORIES:
+        raise ValueError(f"memory {name!r}: expected one of {' '.join(MEMORIES)}")
+
+
+def _check_names_once(named: Iterable[SyncPoint | Buffer]) -> None:
+    names: set[str] = set()
+    for each in named:
+        if each.name in names:
+            raise ValueError(f"name {each.name!r} twice: expected every name once")
+        names.add(each.name)
+
+
+@dataclass(frozen=True)
 class Kernel:
-    """The sync points of one kernel, how their flags are allocated, and the
-    on-chip memory that its stages share.
+    """The sync points of one kernel, how their flags are allocated, and the buffers
+    that it keeps in the on-chip memories.
 
-    sync_points    in the order that the compiler meets them; at
-                   least 1, no name twice
-    cross_core     whether those that name no event are cross-core
-                   flags, and not of one unnamed namespace of 8 slots
-    sharing        None: no base id is shared; "always": every share
-                   group is one allocation, as wide as its widest
-                   sync point; "on-demand": as the compiler does
-    reserved       cross-core ids that the kernel uses explicitly;
-                   kept modulo 16
-    lock_reserved  how many slots of the lock pool are taken
-                   beforehand, 0 to 32; gemm_l1 takes 2
-                   (rewrite_flag_to_buf.cc:70, :318)
-    memory         the memory in bytes, or None
-    stage_bytes    how many bytes of it one stage takes, or None
+    sync_points    in the order that the compiler meets them; at least 1, no name
+                   twice
+    cross_core     whether those that name no event are cross-core flags, and not of
+                   one unnamed namespace of 8 slots
+    sharing        None: no base id is shared; "always": every share group is one
+                   allocation, as wide as its widest sync point; "on-demand": as the
+                   compiler does
+    reserved       cross-core ids that the kernel uses explicitly; kept modulo 16
+    lock_reserved  how many slots of the lock pool are taken beforehand, 0 to 32;
+                   gemm_l1 takes 2 (rewrite_flag_to_buf.cc:70, :318)
+    buffers        no name twice
+    capacities     in bytes, of those memories whose size is not that of MEMORIES;
+                   kept for all of them
 
-    Raises ValueError where a field is not as described beside it.
+    Raises ValueError where a field is not as described.
     """
 
     sync_points: Sequence[SyncPoint]
@@ -201,31 +260,30 @@ class Kernel:
     sharing: str | None = None
     reserved: Collection[int] = frozenset()
     lock_reserved: int = 0
-    memory: int | None = None
-    stage_bytes: int | None = None
+    buffers: Sequence[Buffer] = ()
+    capacities: Mapping[str, int] = field(default_factory=dict, hash=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "sync_points", tuple(self.sync_points))
-        ids = frozenset(number % CROSS_CORE_SLOTS for number in self.reserved)
-        object.__setattr__(self, "reserved", ids)
+        for name, value in (
+            ("sync_points", tuple(self.sync_points)),
+            ("reserved", frozenset(each % CROSS_CORE_SLOTS for each in self.reserved)),
+            ("buffers", tuple(self.buffers)),
+            ("capacities", {**MEMORIES, **self.capacities}),
+        ):
+            object.__setattr__(self, name, value)
         if not self.sync_points:
             raise ValueError("no sync points: expected at least 1")
-        names: set[str] = set()
-        for point in self.sync_points:
-            if point.name in names:
-                raise ValueError(f"name {point.name!r} twice: expected every name once")
-            names.add(point.name)
+        _check_names_once(self.sync_points)
+        _check_names_once(self.buffers)
         if self.sharing not in {None, *SHARING}:
             raise ValueError(f"sharing {self.sharing!r}: expected one of {SHARING}")
         if not 0 <= self.lock_reserved <= LOCK_POOL_SLOTS:
             raise ValueError(
                 f"lock_reserved {self.lock_reserved}: expected 0 to {LOCK_POOL_SLOTS}"
             )
-        if self.stage_bytes is not None and self.memory is None:
-            raise ValueError(f"stage_bytes {self.stage_bytes}: expected memory with it")
-        for what, size in ("memory", self.memory), ("stage_bytes", self.stage_bytes):
-            if size is not None and size < 1:
-                raise ValueError(f"{what} {size}: expected at least 1")
+        for memory, capacity in self.capacities.items():
+            _check_memory(memory)
+            _check_number(f"capacity of {memory}", capacity, "M")
 
     def namespace_of(self, point: SyncPoint) -> str | None:
         """The name of the namespace that this sync point lives in, a
@@ -234,6 +292,12 @@ class Kernel:
         if point.event == "cross-core" or (self.cross_core and point.event is None):
             return CROSS_CORE
         return point.event
+
+    @property
+    def memories(self) -> tuple[str, ...]:
+        """The memories that hold a buffer, in the order of MEMORIES."""
+        used = {each.memory for each in self.buffers}
+        return tuple(memory for memory in MEMORIES if memory in used)
 
 
 # Two loads and their releases, without an event and so all in one namespace.
@@ -292,23 +356,44 @@ class Namespace(NamedTuple):
         return [each.name for each in self.sync_points if each.placement == placement]
 
 
+class Memory(NamedTuple):
+    """One memory at one depth.
+
+    name   one of MEMORIES
+    bytes  its capacity
+    used   how many bytes the buffers take, each as often as it has versions
+    """
+
+    name: str
+    bytes: int
+    used: int
+
+
 class Plan(NamedTuple):
     """What the compiler does with a kernel at one depth.
 
-    depth       num_stages
-    namespaces  in order of first appearance
-    lock_slots  how many slots of the lock pool are used, reserved ones
-                included
-    spilled     the names of the sync points that spill, as declared
-    rejected    why the compile stops, in a few words; None if it does
-                not
+    depth             num_stages
+    namespaces        in order of first appearance
+    lock_slots        how many slots of the lock pool are used, reserved ones included
+    cross_core_locks  how many more the spilled cross-core flags would take, if they
+                      could spill
+    spilled           the names of the sync points that spill, as declared
+    rejected          why the compile stops, in a few words; None if it does not
+    memories          those that hold a buffer, in the order of MEMORIES
     """
 
     depth: int
     namespaces: tuple[Namespace, ...]
     lock_slots: int
+    cross_core_locks: int
     spilled: tuple[str, ...]
     rejected: str | None
+    memories: tuple[Memory, ...]
+
+    @property
+    def out_of_memory(self) -> tuple[str, ...]:
+        """The memories whose buffers take more than there is."""
+        return tuple(each.name for each in self.memories if each.used > each.bytes)
 
 
 def knapsack_keep(widths: Sequence[int], capacity: int) -> list[bool]:
@@ -458,14 +543,27 @@ def _plan_namespace(
     return Namespace(name, slots, sum(demands), kept_slots, declared)
 
 
-def plan(kernel: Kernel, depth: int) -> Plan:
-    """What the compiler does with kernel at this depth (num_stages, from 1).
+def _plan_memories(kernel: Kernel, depth: int) -> tuple[Memory, ...]:
+    used = dict.fromkeys(kernel.memories, 0)
+    for each in kernel.buffers:
+        used[each.memory] += each.bytes * each.num_versions(depth)
+    return tuple(Memory(name, kernel.capacities[name], used[name]) for name in used)
 
-    The lock slots of the spilled allocations are numbered through all namespaces.
-    The compile stops where the lock pool overflows (rewrite_flag_to_buf.cc:364)
-    and where a cross-core flag finds no slots (insert_sync.cc:1993): the plan
-    then shows the model's own spill, and says that it is rejected.  Raises
-    ValueError for a depth that is not from 1 to 10^18.
+
+def _listed(names: Sequence[str], most: int = 6) -> str:
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
+
+
+def plan(kernel: Kernel, depth: int) -> Plan:
+    """What the compiler does with kernel at this depth (num_stages, 1 to 10^18).
+
+    Lock slots are numbered through all hard_events, behind those that are reserved.
+    The compile stops where a cross-core flag finds no slots (insert_sync.cc:1993),
+    before it could take a lock, and else where the locks are more than the lock pool
+    has (rewrite_flag_to_buf.cc:364).  The plan then says that it is rejected, and
+    shows the model's own spill: that of cross-core flags behind all other locks.
+    Raises ValueError for a depth out of range.
 
     >>> at_3 = plan(Kernel(BUILT_IN), depth=3)
     >>> at_3.spilled, at_3.lock_slots
@@ -475,115 +573,168 @@ def plan(kernel: Kernel, depth: int) -> Plan:
     members: dict[str | None, list[SyncPoint]] = {}
     for point in kernel.sync_points:
         members.setdefault(kernel.namespace_of(point), []).append(point)
-    namespaces: list[Namespace] = []
-    locks = kernel.lock_reserved
-    for name, points in members.items():
-        namespaces.append(_plan_namespace(kernel, name, points, depth, locks))
-        locks += namespaces[-1].lock_slots
-    spilled = {name for namespace in namespaces for name in namespace.names("lock")}
+    planned: dict[str | None, Namespace] = {}
+    used = locks = kernel.lock_reserved
+    for name in sorted(members, key=lambda name: name == CROSS_CORE):
+        planned[name] = _plan_namespace(kernel, name, members[name], depth, locks)
+        locks += planned[name].lock_slots
+        if name != CROSS_CORE:
+            used = locks
+    spilled = {name for each in planned.values() for name in each.names("lock")}
     rejected = None
-    if any(each.lock_slots for each in namespaces if each.name == CROSS_CORE):
-        rejected = NO_CROSS_CORE_LOCKS
-    elif locks > LOCK_POOL_SLOTS:
-        rejected = f"lock pool {locks}/{LOCK_POOL_SLOTS}"
+    if locks > used:
+        names = planned[CROSS_CORE].names("lock")
+        rejected = f"no cross-core slots for {_listed(names)}"
+    elif used > LOCK_POOL_SLOTS:
+        rejected = f"lock pool {used}/{LOCK_POOL_SLOTS}"
     return Plan(
         depth,
-        tuple(namespaces),
-        locks,
+        tuple(planned[name] for name in members),
+        used,
+        locks - used,
         tuple(point.name for point in kernel.sync_points if point.name in spilled),
         rejected,
+        _plan_memories(kernel, depth),
     )
+
+
+# The limits over depths
 
 
 def last_depth_without_spill(kernel: Kernel) -> int | None:
     """The depth before the first at which a sync point spills: 0 where depth 1
-    spills, None where none does, which takes fixed widths throughout."""
+    spills, None where none does, which takes widths that do not grow for ever."""
     for depth in range(1, CROSS_CORE_SLOTS + 2):  # wider than any namespace
         if plan(kernel, depth).spilled:
             return depth - 1
     return None
 
 
+def last_depth_that_compiles(kernel: Kernel) -> int | None:
+    """The depth before the first at which the compile stops for want of cross-core
+    slots or locks: 0 where depth 1 is rejected, None where none is."""
+    for depth in range(1, LOCK_POOL_SLOTS + 2):  # wider than the lock pool
+        if plan(kernel, depth).rejected:
+            return depth - 1
+    return None
+
+
 def last_depth_in_memory(kernel: Kernel) -> int | None:
-    """The largest depth whose stages the memory holds; None where the kernel
-    does not say how large either is."""
-    if kernel.memory is None or kernel.stage_bytes is None:
+    """The largest depth at which every memory holds its buffers: 0 where depth 1
+    takes too much, None where none does or there are no buffers."""
+    fits, too_deep = 0, LARGEST * UNITS["M"] + 1  # more stages than bytes
+    if not any(each.used > each.bytes for each in _plan_memories(kernel, too_deep)):
         return None
-    return kernel.memory // kernel.stage_bytes
+    while too_deep - fits > 1:
+        depth = (fits + too_deep) // 2
+        if any(each.used > each.bytes for each in _plan_memories(kernel, depth)):
+            too_deep = depth
+        else:
+            fits = depth
+    return fits
 
 
 def binds_first(kernel: Kernel) -> str | None:
-    """What a growing depth runs out of first: "shared memory", "flag slots",
-    "both" at the same depth, or None where the memory is not known."""
-    memory = last_depth_in_memory(kernel)
-    if memory is None:
+    """What a growing depth runs out of first: "flag slots", "memory", "both" at the
+    same depth, or None where neither ends or there are no buffers."""
+    flags, memory = last_depth_without_spill(kernel), last_depth_in_memory(kernel)
+    if not kernel.buffers or flags is memory is None:
         return None
-    flags = last_depth_without_spill(kernel)
-    if memory == flags:
+    if flags == memory:
         return "both"
-    return "shared memory" if flags is None or memory < flags else "flag slots"
+    if memory is None or (flags is not None and flags < memory):
+        return "flag slots"
+    return "memory"
 
 
-def largest_stage_for_flags(kernel: Kernel) -> int:
-    """The largest stage, in bytes, with which flag slots bind first: it lets
-    kernel.memory hold one depth more than the flags last.  0 where none does."""
+def stage_bytes(kernel: Kernel, memory: str) -> int:
+    """How many bytes of a memory one stage takes: one version of each buffer that
+    follows the depth."""
+    return sum(
+        each.bytes
+        for each in kernel.buffers
+        if each.memory == memory and each.follows_depth
+    )
+
+
+def largest_stage_for_flags(kernel: Kernel, memory: str) -> int | None:
+    """The largest stage_bytes with which flag slots bind before this memory: with
+    it, beside what else is in it, the memory still holds one depth more than the
+    flags last.  0 where no stage is so small; None where the flags last for ever or
+    nothing in this memory follows the depth."""
     flags = last_depth_without_spill(kernel)
-    return 0 if flags is None else (kernel.memory or 0) // (flags + 1)
+    if flags is None or not stage_bytes(kernel, memory):
+        return None
+    depth = flags + 1
+    beside = sum(
+        each.bytes * each.num_versions(depth)
+        for each in kernel.buffers
+        if each.memory == memory and not each.follows_depth
+    )
+    return max(0, (kernel.capacities[memory] - beside) // depth)
 
 
 # The report
 
 
-def text_report(kernel: Kernel, depths: Iterable[int], summary: bool) -> Iterator[str]:
-    """The lines that the command prints: the block of each depth and, with
-    summary, the table of demand over slots."""
-    columns = ["ids"]
-    if _names_events(kernel):
-        names = dict.fromkeys(map(kernel.namespace_of, kernel.sync_points))
-        columns = [name or "unnamed" for name in names]
-    memory = ["memory"] if kernel.stage_bytes else []
-    rows = [["depth", *columns, "locks", *memory, "verdict"]]
+def text_report(
+    kernel: Kernel, depths: Iterable[int], blocks: bool = True, table: bool = True
+) -> Iterator[str]:
+    """The lines that the command prints: with blocks, the block of each depth; with
+    table, a row for each and then the three limits."""
+    headings = _headings(kernel)
+    rows = [["depth", *headings.values(), "locks", *kernel.memories, "verdict"]]
     for depth in depths:
-        if len(rows) > 1:
-            yield ""
         depth_plan = plan(kernel, depth)
-        yield from _depth_lines(kernel, depth_plan)
+        if blocks:
+            if len(rows) > 1:
+                yield ""
+            yield from _depth_lines(kernel, depth_plan)
         rows.append(
             [
                 str(depth),
                 *(f"{each.ids}/{each.slots}" for each in depth_plan.namespaces),
                 f"{depth_plan.lock_slots}/{LOCK_POOL_SLOTS}",
-                *_memory_demand(kernel, depth),
-                _verdict(kernel, depth_plan),
+                *map(_demand, depth_plan.memories),
+                _verdict(depth_plan),
             ]
         )
-    if summary:
+    if blocks and table:
         yield ""
+    if table:
         yield from _table(rows)
-        yield from _last_lines(kernel)
+        yield from _limits(kernel)
+
+
+def _headings(kernel: Kernel) -> dict[str | None, str]:
+    """What the table calls each namespace."""
+    names = dict.fromkeys(map(kernel.namespace_of, kernel.sync_points))
+    if not _names_events(kernel):
+        return dict.fromkeys(names, "ids")
+    return {name: name or "unnamed" for name in names}
 
 
 def _names_events(kernel: Kernel) -> bool:
     return any(point.event is not None for point in kernel.sync_points)
 
 
-def _size(size: int) -> str:
-    for unit, letter in (MEGA, "M"), (KILO, "K"):
-        if size % unit == 0:
-            return f"{size // unit}{letter}"
-    return str(size)
+def _demand(memory: Memory) -> str:
+    if memory.bytes % KILO:
+        return f"{memory.used}/{memory.bytes}"
+    return f"{_kilobytes(memory.used)}/{_kilobytes(memory.bytes)}"
 
 
-def _memory_demand(kernel: Kernel, depth: int) -> list[str]:
-    """What the stages take over what there is, where the kernel says it."""
-    if kernel.memory is None or kernel.stage_bytes is None:
-        return []
-    return [f"{_size(depth * kernel.stage_bytes)}/{_size(kernel.memory)}"]
+def _kilobytes(size: int) -> str:
+    if size % KILO == 0:
+        return f"{size // KILO}K"
+    tenths = -(-size * 10 // KILO)  # rounded up
+    return f"{tenths // 10}.{tenths % 10}K"
 
 
 def _depth_lines(kernel: Kernel, depth_plan: Plan) -> Iterator[str]:
-    depth, used = depth_plan.depth, depth_plan.lock_slots
-    yield f"depth={depth} num_versions per sync point = {depth}{_exceptions(kernel, depth)}"
+    depth = depth_plan.depth
+    exceptions = _exceptions(kernel, depth)
+    yield f"depth={depth} num_versions per sync point = {depth}{exceptions}"
     named = _names_events(kernel)
     for namespace in depth_plan.namespaces:
         if named:
@@ -591,12 +742,14 @@ def _depth_lines(kernel: Kernel, depth_plan: Plan) -> Iterator[str]:
         reserved = kernel.reserved if namespace.name == CROSS_CORE else ()
         yield from _namespace_lines(namespace, sorted(reserved))
     if named or depth_plan.spilled:
-        over = " -> the compiler rejects this depth" if used > LOCK_POOL_SLOTS else ""
-        yield f"lock pool: {used}/{LOCK_POOL_SLOTS} slots{over}"
-    for demand in _memory_demand(kernel, depth):
-        yield f"memory: {demand}"
-    if depth_plan.rejected == NO_CROSS_CORE_LOCKS:
-        yield f"note: the compiler has {NO_CROSS_CORE_LOCKS}; it rejects this depth"
+        yield _lock_line(depth_plan)
+    for memory in depth_plan.memories:
+        yield f"memory {memory.name}: {_demand(memory)}"
+    if depth_plan.cross_core_locks:
+        yield (
+            "note: the compiler has no lock pool for cross-core flags;"
+            " it rejects this depth"
+        )
 
 
 def _exceptions(kernel: Kernel, depth: int) -> str:
@@ -625,17 +778,15 @@ def _namespace_lines(namespace: Namespace, reserved: list[int]) -> Iterator[str]
     if reserved:
         yield f"reserved : {', '.join(map(str, reserved))}"
     yield f"allocator sum = {namespace.ids} ids"
-    if namespace.kept_slots < namespace.ids:
-        kept, spilled = namespace.names("flag"), namespace.names("lock")
-        # Reserved ids can leave slots enough, but not side by side.
+    if namespace.lock_slots:
         short = "exceeds" if namespace.ids > slots else "finds no contiguous run in"
         yield (
             f"-> {short} {slots} slots: 0/1 knapsack keeps"
             f" {namespace.kept_slots}/{slots} slots as set/wait flags"
         )
-        yield f"kept : {', '.join(kept) or 'none'}"
+        yield f"kept : {', '.join(namespace.names('flag')) or 'none'}"
         yield (
-            f"spilled : {', '.join(spilled)}"
+            f"spilled : {', '.join(namespace.names('lock'))}"
             " -> asc_lock/asc_unlock mutex pool (blocking)"
         )
     else:
@@ -652,16 +803,32 @@ def _namespace_lines(namespace: Namespace, reserved: list[int]) -> Iterator[str]
         )
 
 
-def _verdict(kernel: Kernel, depth_plan: Plan) -> str:
-    verdict = "fits"
+def _lock_line(depth_plan: Plan) -> str:
+    line = f"lock pool: {depth_plan.lock_slots}/{LOCK_POOL_SLOTS} slots"
+    if depth_plan.cross_core_locks:
+        line += f", and {depth_plan.cross_core_locks} for cross-core flags"
+    if depth_plan.lock_slots > LOCK_POOL_SLOTS:
+        line += " -> the compiler rejects this depth"
+    return line
+
+
+def _verdict(depth_plan: Plan) -> str:
+    """All that happens at one depth."""
+    verdict = []
     if depth_plan.rejected:
-        verdict = f"rejected: {depth_plan.rejected}"
-    elif depth_plan.spilled:
-        verdict = f"spills {', '.join(depth_plan.spilled)}"
-    last = last_depth_in_memory(kernel)
-    if last is not None and depth_plan.depth > last:
-        verdict += "; out of memory"
-    return verdict
+        verdict.append(f"rejected: {depth_plan.rejected}")
+    cross_core = {
+        name
+        for each in depth_plan.namespaces
+        if each.name == CROSS_CORE
+        for name in each.names("lock")
+    }
+    spilled = [name for name in depth_plan.spilled if name not in cross_core]
+    if spilled:
+        verdict.append(f"spills {_listed(spilled)}")
+    if depth_plan.out_of_memory:
+        verdict.append(f"out of memory: {', '.join(depth_plan.out_of_memory)}")
+    return "; ".join(verdict) or "fits"
 
 
 def _table(rows: Sequence[Sequence[str]]) -> Iterator[str]:
@@ -672,43 +839,75 @@ def _table(rows: Sequence[Sequence[str]]) -> Iterator[str]:
         yield "  ".join([*cells, row[-1]])
 
 
-def _last_lines(kernel: Kernel) -> Iterator[str]:
-    flags, memory = last_depth_without_spill(kernel), last_depth_in_memory(kernel)
-    first = binds_first(kernel)
-    if all(point.versions for point in kernel.sync_points):
-        spills = "no sync point spills" if flags is None else "every depth spills"
-        yield f"flag slots do not depend on depth: all widths are fixed, and {spills}"
-    elif first is None and flags:
+def _limits(kernel: Kernel) -> Iterator[str]:
+    """The answer: one line for each limit, and which of them binds first."""
+    flags = last_depth_without_spill(kernel)
+    if flags is None:
         yield (
-            f"flag slots last to depth {flags}; depth {flags + 1} is the first to spill"
+            "flag slots last to any depth:"
+            " every width is fixed or limited, and none spills"
         )
-    elif first is None:
-        yield "flag slots do not last to any depth; depth 1 already spills"
-    if first == "both":
-        yield f"shared memory and flag slots both last to {_any_depth(flags)}"
-    elif first == "shared memory":
-        yield (
-            f"shared memory binds first: it lasts to {_any_depth(memory)},"
-            f" flag slots to {_any_depth(flags)}"
-        )
-    elif first == "flag slots":
-        yield (
-            f"flag slots bind first: they last to {_any_depth(flags)},"
-            f" shared memory to {_any_depth(memory)}"
-        )
-    if kernel.memory is not None:
-        largest = largest_stage_for_flags(kernel)
-        size = _size(largest) if largest % KILO == 0 else f"{largest} bytes"
-        if largest:
-            yield f"flag slots bind first while a stage takes at most {size}"
+    else:
+        spills = ", ".join(_over(kernel, plan(kernel, flags + 1)).values())
+        if flags:
+            yield (
+                f"flag slots last to depth {flags};"
+                f" depth {flags + 1} is the first to spill: {spills}"
+            )
         else:
-            yield "flag slots never bind first, whatever a stage takes"
+            yield f"flag slots do not last to any depth; depth 1 already spills: {spills}"
+    compiles = last_depth_that_compiles(kernel)
+    if compiles is not None:
+        rejected = plan(kernel, compiles + 1)
+        reason = _over(kernel, rejected).get(CROSS_CORE, rejected.rejected)
+        up_to = f"up to depth {compiles}" if compiles else "no depth"
+        yield (
+            f"the compiler takes {up_to}; depth {compiles + 1} is rejected: {reason}"
+        )
+    if kernel.buffers:
+        yield from _memory_limits(kernel)
 
 
-def _any_depth(last: int | None) -> str:
-    if last is None:
-        return "any depth"
-    return f"depth {last}" if last else "no depth"
+def _over(kernel: Kernel, depth_plan: Plan) -> dict[str | None, str]:
+    """The namespaces that spill, with their demand."""
+    headings = _headings(kernel)
+    return {
+        each.name: f"{headings[each.name]} {each.ids}/{each.slots}"
+        # Reserved ids can leave slots enough, but not side by side.
+        + (" in no contiguous run" if each.ids <= each.slots else "")
+        for each in depth_plan.namespaces
+        if each.lock_slots
+    }
+
+
+def _memory_limits(kernel: Kernel) -> Iterator[str]:
+    memory = last_depth_in_memory(kernel)
+    if memory is None:
+        yield "memory lasts to any depth"
+    else:
+        needs = ", ".join(
+            f"{each.name} {_demand(each)}"
+            for each in _plan_memories(kernel, memory + 1)
+            if each.used > each.bytes
+        )
+        if memory:
+            yield f"memory lasts to depth {memory}; depth {memory + 1} needs {needs}"
+        else:
+            yield f"memory does not last to any depth; depth 1 already needs {needs}"
+    first = binds_first(kernel)
+    if first == "both":
+        yield "flag slots and memory bind at the same depth"
+    elif first:
+        yield f"{first} {'binds' if first == 'memory' else 'bind'} first"
+    for name in kernel.memories:
+        largest = largest_stage_for_flags(kernel, name)
+        if largest:
+            yield (
+                f"in {name}, flag slots bind first while a stage takes at most"
+                f" {largest} bytes (it takes {stage_bytes(kernel, name)})"
+            )
+        elif largest == 0:
+            yield f"in {name}, flag slots never bind first"
 
 
 def json_report(kernel: Kernel, depths: Iterable[int]) -> Iterator[str]:
@@ -716,34 +915,47 @@ def json_report(kernel: Kernel, depths: Iterable[int]) -> Iterator[str]:
     yield '{"depths": ['
     comma = ""
     for depth in depths:
-        depth_plan = plan(kernel, depth)
-        error = depth_plan.rejected
-        document = {
-            "depth": depth,
-            "namespaces": [
-                {
-                    **each._asdict(),
-                    "sync_points": [*map(Placement._asdict, each.sync_points)],
-                }
-                for each in depth_plan.namespaces
-            ],
-            "lock_pool": {"slots": LOCK_POOL_SLOTS, "used": depth_plan.lock_slots},
-            "spilled": depth_plan.spilled,
-            "error": error and f"the compiler rejects this depth: {error}",
-        }
-        yield comma + json.dumps(document)
+        yield comma + json.dumps(_depth_document(plan(kernel, depth)))
         comma = ","
-    answer: dict[str, object] = {
-        "last_depth_without_spill": last_depth_without_spill(kernel)
+    answer = {
+        "last_depth_without_spill": last_depth_without_spill(kernel),
+        "last_depth_that_compiles": last_depth_that_compiles(kernel),
+        "last_depth_in_memory": last_depth_in_memory(kernel),
+        "binds_first": binds_first(kernel),
+        "memories": [
+            {
+                "name": name,
+                "bytes": kernel.capacities[name],
+                "stage_bytes": stage_bytes(kernel, name),
+                "largest_stage_for_flags": largest_stage_for_flags(kernel, name),
+            }
+            for name in kernel.memories
+        ],
     }
-    if kernel.memory is not None:
-        answer["memory"] = {
-            "bytes": kernel.memory,
-            "stage_bytes": kernel.stage_bytes,
-            "last_depth": last_depth_in_memory(kernel),
-        }
-        answer["binds_first"] = binds_first(kernel)
     yield f"], {json.dumps(answer)[1:]}"
+
+
+def _depth_document(depth_plan: Plan) -> dict[str, object]:
+    error = depth_plan.rejected
+    return {
+        "depth": depth_plan.depth,
+        "namespaces": [
+            {
+                **each._asdict(),
+                "sync_points": [*map(Placement._asdict, each.sync_points)],
+            }
+            for each in depth_plan.namespaces
+        ],
+        "lock_pool": {
+            "slots": LOCK_POOL_SLOTS,
+            "used": depth_plan.lock_slots,
+            "cross_core": depth_plan.cross_core_locks,
+        },
+        "spilled": depth_plan.spilled,
+        "error": error and f"the compiler rejects this depth: {error}",
+        "memories": [*map(Memory._asdict, depth_plan.memories)],
+        "out_of_memory": depth_plan.out_of_memory,
+    }
 
 
 # Reading a compiled kernel
@@ -979,29 +1191,33 @@ def _rings(ids: list[tuple[int, int]]) -> list[tuple[int, int, bool]]:
 # The command
 
 
+# What reads a part of the command line says only what it expected; who called it
+# knows which part that was.
+
+
 def _number(text: str, least: int = 1, most: int = LARGEST) -> int:
     digits = text.isascii() and text.isdigit() and len(text) <= len(str(LARGEST))
     if digits and least <= int(text) <= most:
         return int(text)
     end = "10^18" if most == LARGEST else most
-    raise ValueError(
-        f"invalid value {text!r}: expected a whole number from {least} to {end}"
-    )
+    raise ValueError(f"expected a whole number from {least} to {end}")
 
 
-def _bytes(text: str, or_name: str = "") -> int:
-    unit = {"K": KILO, "M": MEGA}.get(text[-1:].upper(), 1)
+def _size(text: str) -> int:
+    unit = text[-1:].upper()
     try:
-        return _number(text if unit == 1 else text[:-1]) * unit
-    except ValueError:
+        return _number(text[:-1] if unit in UNITS else text) * UNITS.get(unit, 1)
+    except ValueError as error:
+        raise ValueError(f"{error}, of bytes, K or M, as in 4K") from None
+
+
+def _capacity(text: str) -> tuple[str, int]:
+    memory, _, size = text.partition("=")
+    if memory not in MEMORIES:
         raise ValueError(
-            f"invalid value {text!r}: expected a whole number of bytes from 1 to"
-            f" 10^18, or of K or M, as in 3K{or_name}"
-        ) from None
-
-
-def _memory(text: str) -> int:
-    return MEMORIES.get(text) or _bytes(text, f"; or one of {' '.join(MEMORIES)}")
+            f"expected MEMORY=SIZE, as in ub=192K, for one of {' '.join(MEMORIES)}"
+        )
+    return memory, _size(size)
 
 
 def _declared(
@@ -1019,7 +1235,10 @@ def _declared(
         if field in fields:
             raise ValueError(f"key {key!r} twice: expected every key once")
         parse = parsers[key]
-        fields[field] = parse(value) if parse else True
+        try:
+            fields[field] = parse(value) if parse else True
+        except ValueError as error:
+            raise ValueError(f"{part!r}: {error}") from None
     return fields
 
 
@@ -1032,10 +1251,22 @@ def _sync_point(text: str) -> SyncPoint:
         "share": str,
     }
     usage = "event=PROD_CONS, versions=N, max-versions=N, cross-iter or share=GROUP"
-    try:
-        return SyncPoint(**_declared(text, parsers, usage))
-    except ValueError as error:
-        raise ValueError(f"{text!r}: {error}") from None
+    return SyncPoint(**_declared(text, parsers, usage))
+
+
+def _buffer(text: str) -> Buffer:
+    parsers: dict[str, Callable[[str], object] | None] = {
+        "memory": str,
+        "bytes": _size,
+        "versions": _number,
+        "max-versions": _number,
+    }
+    usage = "memory=MEMORY, bytes=SIZE, versions=N or max-versions=N"
+    fields = _declared(text, parsers, usage)
+    for key in "memory", "bytes":
+        if key not in fields:
+            raise ValueError(f"no {key}: expected {key}= in every buffer")
+    return Buffer(**fields)
 
 
 def _ids(text: str) -> list[int]:
@@ -1047,11 +1278,10 @@ def _ids(text: str) -> list[int]:
             last = _number(high, 0) if dash else first
         except ValueError:
             raise ValueError(
-                f"invalid value {part!r} in {text!r}: expected an id or a range of ids,"
-                " as in 15 or 14,15 or 0-3,9"
+                f"{part!r}: expected an id or a range of ids, as in 15 or 14,15 or 0-3,9"
             ) from None
         if first > last:
-            raise ValueError(f"range {part!r} is reversed: expected LOW-HIGH")
+            raise ValueError(f"{part!r}: expected a range LOW-HIGH")
         # More than the whole namespace says nothing more.
         ids += range(first, min(last + 1, first + CROSS_CORE_SLOTS))
     return ids
@@ -1064,26 +1294,52 @@ def _checked(parse: Callable[[str], object]) -> Callable[[str], object]:
         try:
             return parse(text)
         except ValueError as error:
-            raise argparse.ArgumentTypeError(str(error)) from None
+            raise argparse.ArgumentTypeError(f"{text!r}: {error}") from None
 
     return argument
+
+
+class _Once(argparse.Action):
+    """An option that takes one value, and no second one."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: object,
+        option_string: str | None = None,
+    ) -> None:
+        """Keep the value."""
+        before = getattr(namespace, self.dest)
+        if before is not None:
+            raise argparse.ArgumentError(
+                self, f"{before!r} and {values!r}: expected one value"
+            )
+        setattr(namespace, self.dest, values)
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         description="""\
-How deep can an Ascend pipeline go before it runs out of flag slots? Sweeps the
-depth (num_stages) of a kernel and prints where tilelang's compiler puts each
-sync point: which stay set/wait flags, and which spill to the lock pool.""",
+How deep can an Ascend pipeline go before it runs out of flag slots, or of
+memory? Sweeps the depth (num_stages) of a kernel and prints where tilelang's
+compiler puts each sync point, which stay set/wait flags and which spill to the
+lock pool, and how full the memories are. The last lines name each limit.""",
         epilog="""\
 POINT is NAME[,event=PROD_CONS][,versions=N][,max-versions=N][,cross-iter]
 [,share=GROUP]:
   event=MTE2_V      the hard_event whose 8 slots it uses, or event=cross-core;
                     without one: an unnamed hard_event, see --cross-core
-  versions=1        its num_versions, a fixed number of ids; without it, the depth
+  versions=1        a fixed number of ids; without it, the depth
   max-versions=3    the depth, but at most this; not with versions=
   cross-iter        a dependency on an earlier iteration (a release)
   share=GROUP       may share a base id with the others of the group
+
+BUFFER is NAME,memory=MEMORY,bytes=SIZE[,versions=N][,max-versions=N]:
+  memory=ub         one of ub l1 l0a l0b l0c
+  bytes=4K          the size of one version, in bytes, K or M
+  versions=1        a fixed number of versions; without it, one for each stage
+  max-versions=3    one for each stage, but at most this; not with versions=
 
 @FILE anywhere on the command line reads arguments from a file: several to a
 line, # comments, shell quoting.
@@ -1098,11 +1354,16 @@ What is then shown as kept and spilled is this model's own.""",
     )
     depths = parser.add_mutually_exclusive_group()
     depths.add_argument(
-        "--depth", metavar="N", type=_checked(_number), help="this depth only"
+        "--depth",
+        metavar="N",
+        action=_Once,
+        type=_checked(_number),
+        help="this depth only",
     )
     depths.add_argument(
         "--max-depth",
         metavar="N",
+        action=_Once,
         type=_checked(_number),
         help="the last depth of the sweep (default: 4, or the first that spills if"
         " later)",
@@ -1118,6 +1379,7 @@ What is then shown as kept and spilled is this model's own.""",
     points.add_argument(
         "--read",
         metavar="FILE",
+        action=_Once,
         help="take the sync points from what a compiler printed: TIR, device source,"
         " Ascend C or CCE; - is standard input",
     )
@@ -1125,15 +1387,35 @@ What is then shown as kept and spilled is this model's own.""",
     add(
         "--read-depth",
         metavar="N",
+        action=_Once,
         type=_checked(_number),
         help="the depth that this kernel was compiled with: rings that wide follow the"
         " depth (default: the width of the rings wider than 1)",
+    )
+    add(
+        "--buffer",
+        metavar="BUFFER",
+        type=_checked(_buffer),
+        action="append",
+        default=[],
+        help="a buffer that your kernel keeps in a memory; repeatable",
+    )
+    add(
+        "--memory",
+        metavar="MEMORY=SIZE",
+        type=_checked(_capacity),
+        action="append",
+        default=[],
+        help="the size of a memory, for another chip or kernel (default: ub=248K,"
+        " l1=512K, l0a=64K, l0b=64K, l0c=256K; ub=216K for a kernel with a SimtVF"
+        " block); once for each memory",
     )
     add(
         "--sharing",
         choices=SHARING,
         nargs="?",
         const=SHARING[0],
+        action=_Once,
         help="give one base id to each share group: always (the default: the upper"
         " bound), or on-demand, while the namespace is short, as the compiler does",
     )
@@ -1153,24 +1435,19 @@ What is then shown as kept and spilled is this model's own.""",
     add(
         "--lock-reserved",
         metavar="N",
+        action=_Once,
         type=_checked(lambda text: _number(text, 0, LOCK_POOL_SLOTS)),
-        default=0,
         help="locks that are taken beforehand (gemm_l1 holds 2)",
     )
-    add(
-        "--memory",
-        metavar="SIZE",
-        type=_checked(_memory),
-        help="the on-chip memory that the stages share: bytes, 248K, 1M or one of "
-        + " ".join(MEMORIES),
+    output = parser.add_mutually_exclusive_group()
+    output.add_argument(
+        "--summary",
+        action="store_true",
+        help="print the table and the limits only, without a block for each depth",
     )
-    add(
-        "--stage-bytes",
-        metavar="SIZE",
-        type=_checked(_bytes),
-        help="what one stage takes of it (the sum of its multi-buffered buffers)",
+    output.add_argument(
+        "--json", action="store_true", help="print one JSON document instead"
     )
-    add("--json", action="store_true", help="print one JSON document instead")
     return parser
 
 
@@ -1193,12 +1470,15 @@ def _expand(args: Iterable[str]) -> Iterator[str]:
             yield arg
             continue
         try:
-            yield from shlex.split(_file_text(arg[1:]), comments=True)
+            expanded = shlex.split(_file_text(arg[1:]), comments=True)
+            if not expanded:
+                raise ValueError("it holds no arguments")
         except ValueError as error:
             raise ValueError(
                 f"cannot read {arg!r}: {error}; expected @ and the name of a file of"
                 " arguments, quoted as in a shell"
             ) from None
+        yield from expanded
 
 
 def _check_for_argparse(args: Iterable[str]) -> None:
@@ -1207,7 +1487,24 @@ def _check_for_argparse(args: Iterable[str]) -> None:
     for arg in args:
         option, equals, value = arg.partition("=")
         if equals and (value == "--" or option == "-h"):
-            raise ValueError(f"argument {option}: invalid value {value!r}")
+            raise ValueError(f"argument {option}: {value!r}: expected another value")
+
+
+def _options(
+    parser: argparse.ArgumentParser, args: Iterable[str]
+) -> argparse.Namespace:
+    args = [*_expand(args)]
+    _check_for_argparse(args)
+    options, unknown = parser.parse_known_args(args)
+    if unknown:
+        hint = ""
+        if not unknown[0].startswith("-"):
+            hint = (
+                f"; expected an option: --read {unknown[0]} for a kernel that a compiler"
+                f" printed, @{unknown[0]} for a file of arguments"
+            )
+        raise ValueError(f"unrecognized arguments: {' '.join(unknown)}{hint}")
+    return options
 
 
 def _complain(text: str) -> None:
@@ -1249,24 +1546,47 @@ def _kernel(options: argparse.Namespace) -> Kernel:
         raise ValueError(
             f"argument --read-depth: {options.read_depth}: expected --read with it"
         )
-    return Kernel(
+    kernel = Kernel(
         points,
         options.cross_core,
         options.sharing,
         options.reserve,
-        options.lock_reserved,
-        options.memory,
-        options.stage_bytes,
+        options.lock_reserved or 0,
+        options.buffer,
+        dict(options.memory),
     )
+    _check_that_all_counts(options, kernel)
+    return kernel
 
 
-def _lines(args: Sequence[str]) -> Iterator[str]:
+def _check_that_all_counts(options: argparse.Namespace, kernel: Kernel) -> None:
+    """Refuse, or point out, what would change nothing in the answer."""
+    memories = [memory for memory, _ in options.memory]
+    for memory in memories:
+        if memories.count(memory) > 1:
+            raise ValueError(
+                f"argument --memory: {memory!r} twice: expected every memory once"
+            )
+        if memory not in kernel.memories:
+            raise ValueError(
+                f"argument --memory: {memory!r}: expected a memory that holds a buffer"
+            )
+    if options.reserve and CROSS_CORE not in map(
+        kernel.namespace_of, kernel.sync_points
+    ):
+        raise ValueError(
+            f"argument --reserve: {', '.join(map(str, options.reserve))}: expected a"
+            " sync point that is a cross-core flag"
+        )
+    if not options.sharing and any(each.share for each in options.sync_point or ()):
+        _complain("note: without --sharing, share groups share no base id")
+
+
+def _lines(args: Iterable[str]) -> Iterator[str]:
     """What the command prints for these arguments."""
     parser = _parser()
     try:
-        args = [*_expand(args)]
-        _check_for_argparse(args)
-        options = parser.parse_args(args)
+        options = _options(parser, args)
         kernel = _kernel(options)
     except ValueError as error:
         parser.error(str(error))
@@ -1276,7 +1596,12 @@ def _lines(args: Sequence[str]) -> Iterator[str]:
     depths = range(options.depth or 1, last + 1)
     if options.json:
         return json_report(kernel, depths)
-    return text_report(kernel, depths, summary=not options.depth)
+    return text_report(
+        kernel,
+        depths,
+        blocks=not options.summary,
+        table=options.summary or not options.depth,
+    )
 
 
 def main(args: Sequence[str] | None = None) -> int:

@@ -28,6 +28,16 @@ def run(*args: str) -> Result:
     return Result(status, out.getvalue(), err.getvalue())
 
 
+def complaint(*args: str) -> str:
+    """What the command says is wrong with these arguments, behind the usage."""
+    status, out, err = run(*args)
+    assert (status, out) == (2, ""), (status, out, err)
+    usage, _, last = err.rpartition("error: ")
+    assert usage.startswith("usage: ") and "error" not in usage, err
+    assert last.endswith("\n") and last.count("\n") == 1, err
+    return last[:-1]
+
+
 def as_recorded(depth: dict[str, Any]) -> dict[str, Any]:
     """A depth of the JSON document, in the form of tests/vectors/kernels.json."""
     if depth["error"] is not None:

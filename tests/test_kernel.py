@@ -13,7 +13,6 @@ from flag_budget import (
     Kernel,
     Plan,
     SyncPoint,
-    last_depth_without_spill,
     plan,
     text_report,
 )
@@ -54,7 +53,8 @@ depth  MTE2_V  V_MTE2  V_MTE3  locks  verdict
     3     6/8     6/8     1/8   0/32  fits
     4     8/8     8/8     1/8   0/32  fits
     5    10/8    10/8     1/8  10/32  spills load_y, free_y
-flag slots last to depth 4; depth 5 is the first to spill
+flag slots last to depth 4; depth 5 is the first to spill: MTE2_V 10/8, V_MTE2 10/8
+the compiler takes up to depth 8; depth 9 is rejected: lock pool 36/32
 """
 
 VEC_ADD_JSON = {
@@ -117,12 +117,18 @@ VEC_ADD_JSON = {
                     ],
                 },
             ],
-            "lock_pool": {"slots": 32, "used": 10},
+            "lock_pool": {"slots": 32, "used": 10, "cross_core": 0},
             "spilled": ["load_y", "free_y"],
             "error": None,
+            "memories": [],
+            "out_of_memory": [],
         }
     ],
     "last_depth_without_spill": 4,
+    "last_depth_that_compiles": 8,
+    "last_depth_in_memory": None,
+    "binds_first": None,
+    "memories": [],
 }
 
 
@@ -361,7 +367,7 @@ class Reservations(unittest.TestCase):
         self.assertEqual(placed(at_7), {"a": ("flag", 4), "b": ("lock", 0)})
         self.assertEqual(at_7.namespaces[0].kept_slots, 7)
         self.assertEqual(
-            [*text_report(kernel, [7], False)][1:7],
+            [*text_report(kernel, [7], table=False)][1:7],
             [
                 "blocks: a=7, b=7",
                 "reserved : 3",
@@ -378,7 +384,9 @@ class Reservations(unittest.TestCase):
     def test_all_that_is_free_but_split(self) -> None:
         kernel = Kernel([SyncPoint("a")], True, reserved=[7])
         (line,) = [
-            line for line in text_report(kernel, [15], False) if line.startswith("->")
+            line
+            for line in text_report(kernel, [15], table=False)
+            if line.startswith("->")
         ]
         self.assertTrue(
             line.startswith("-> finds no contiguous run in 15 slots: "), line
@@ -388,26 +396,32 @@ class Reservations(unittest.TestCase):
         kernel = Kernel([SyncPoint("a")], True, reserved=range(16))
         self.assertEqual(placed(plan(kernel, 1)), {"a": ("lock", 0)})
         self.assertEqual(
-            [*text_report(kernel, [1], True)][-2:],
+            [*text_report(kernel, [1], blocks=False)],
             [
-                "    1  1/0   1/32  rejected: no lock pool for cross-core flags",
-                "flag slots do not last to any depth; depth 1 already spills",
+                "depth  ids  locks  verdict",
+                "    1  1/0   0/32  rejected: no cross-core slots for a",
+                "flag slots do not last to any depth; depth 1 already spills: ids 1/0",
+                "the compiler takes no depth; depth 1 is rejected: ids 1/0",
             ],
         )
 
     def test_locks_are_numbered_through_all_namespaces(self) -> None:
         events = ("MTE2_V", "cross-core", "V_MTE2")
-        kernel = Kernel(
-            [SyncPoint(event, event, versions=17) for event in events], lock_reserved=2
-        )
-        at_1 = plan(kernel, 1)
+        points = [SyncPoint(event, event, versions=17) for event in events]
+        at_1 = plan(Kernel(points, lock_reserved=2), 1)
         self.assertEqual(
             placed(at_1),
-            {"MTE2_V": ("lock", 2), "cross-core": ("lock", 19), "V_MTE2": ("lock", 36)},
+            {"MTE2_V": ("lock", 2), "cross-core": ("lock", 36), "V_MTE2": ("lock", 19)},
         )
-        self.assertEqual(at_1.lock_slots, 53)
+        self.assertEqual((at_1.lock_slots, at_1.cross_core_locks), (36, 17))
+        self.assertEqual(at_1.spilled, events)
+        self.assertEqual(
+            [each.name for each in at_1.namespaces], ["MTE2_V", "Cube-Vector", "V_MTE2"]
+        )
         # The flag allocator, which has no lock for it, comes before the lock pool.
-        self.assertEqual(at_1.rejected, "no lock pool for cross-core flags")
+        self.assertEqual(at_1.rejected, "no cross-core slots for cross-core")
+        at_1 = plan(Kernel(points[::2], lock_reserved=2), 1)
+        self.assertEqual(at_1.rejected, "lock pool 36/32")
 
     def test_reserved_locks_count(self) -> None:
         points = [SyncPoint(name, versions=8) for name in "abcde"]
@@ -416,7 +430,7 @@ class Reservations(unittest.TestCase):
             self.assertEqual(at_1.rejected, rejected)
         self.assertIsNone(plan(Kernel(points[:1], lock_reserved=32), 1).rejected)
         found = document("--depth", "1", "--lock-reserved", "2")["depths"][0]
-        self.assertEqual(found["lock_pool"], {"slots": 32, "used": 2})
+        self.assertEqual(found["lock_pool"], {"slots": 32, "used": 2, "cross_core": 0})
 
 
 class Output(unittest.TestCase):
@@ -452,7 +466,11 @@ class Output(unittest.TestCase):
         self.assertEqual(found["depths"][0]["namespaces"][0]["name"], "Cube-Vector")
         self.assertEqual(
             found["depths"][0]["error"],
-            "the compiler rejects this depth: no lock pool for cross-core flags",
+            "the compiler rejects this depth: no cross-core slots for release_B",
+        )
+        self.assertEqual(found["depths"][0]["spilled"], ["release_B"])
+        self.assertEqual(
+            found["depths"][0]["lock_pool"], {"slots": 32, "used": 0, "cross_core": 5}
         )
 
     def test_json_last_depth(self) -> None:
@@ -476,7 +494,7 @@ class Output(unittest.TestCase):
         self.assertEqual(
             run(*args).out.splitlines()[-2:],
             [
-                "lock pool: 17/32 slots",
+                "lock pool: 0/32 slots, and 17 for cross-core flags",
                 (
                     "note: the compiler has no lock pool for cross-core flags;"
                     " it rejects this depth"
@@ -487,27 +505,8 @@ class Output(unittest.TestCase):
     def test_widths_of_different_lengths_line_up(self) -> None:
         kernel = Kernel([SyncPoint("a"), SyncPoint("bb", versions=1)], True)
         self.assertEqual(
-            [*text_report(kernel, [10], False)][-2:],
+            [*text_report(kernel, [10], table=False)][-2:],
             ["a  base 0  id = i % 10 + 0", "bb base 10 id = i % 1  + 10"],
-        )
-
-    def test_fixed_widths_do_not_depend_on_depth(self) -> None:
-        for versions, spills in (
-            (8, "no sync point spills"),
-            (9, "every depth spills"),
-        ):
-            kernel = Kernel([SyncPoint("a", versions=versions)])
-            *_, last = text_report(kernel, [1], True)
-            self.assertEqual(
-                last,
-                "flag slots do not depend on depth: all widths are fixed,"
-                f" and {spills}",
-            )
-        self.assertIsNone(
-            last_depth_without_spill(Kernel([SyncPoint("a", versions=8)]))
-        )
-        self.assertEqual(
-            run("--sync-point=a,versions=9").out.count("depth="), 4, "still to depth 4"
         )
 
 
@@ -532,13 +531,12 @@ class ArgumentFiles(unittest.TestCase):
     def test_byte_order_mark(self) -> None:
         self.assertEqual(self.run_with(b"\xef\xbb\xbf--depth 1").status, 0)
 
-    def test_empty_file_says_nothing(self) -> None:
-        self.assertEqual(self.run_with(b""), run())
-
     def test_unreadable(self) -> None:
         for content, complaint in (
             (b"--depth '1", "No closing quotation; expected @ and the name of a file"),
             (b"--depth 1\\", "No escaped character; expected @ and the name of a"),
+            (b"", "it holds no arguments; expected @ and the name of a file"),
+            (b" # none\n", "it holds no arguments; expected @ and the name of a file"),
             (b"\xff", "it is no UTF-8 text; expected @ and the name of a file"),
         ):
             status, out, err = self.run_with(content)

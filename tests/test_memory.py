@@ -1,166 +1,419 @@
-"""The other side: memory, and which of the two binds first."""
+"""Buffers in the memories, and which limit binds first."""
 
 from __future__ import annotations
 
 import json
+import re
 import unittest
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 from flag_budget import (
+    Buffer,
     Kernel,
+    Plan,
     SyncPoint,
     binds_first,
     largest_stage_for_flags,
     last_depth_in_memory,
+    last_depth_that_compiles,
+    last_depth_without_spill,
+    plan,
+    stage_bytes,
 )
-from tests import run
+from tests import complaint, run
 
 ONE = "--sync-point=a,event=MTE2_V"
 FIXED = "--sync-point=a,event=MTE2_V,versions=1"
 TOO_WIDE = "--sync-point=a,event=MTE2_V,versions=9"
 
 
-def last_lines(*args: str) -> list[str]:
-    """The lines below the table of a sweep, without the one on fixed widths."""
-    _, table = run(*args).out.rsplit("\n\n", 1)
-    return [
-        line
-        for line in table.splitlines()
-        if not line.startswith(("depth", " ", "flag slots do not depend"))
-    ]
+def buffer(rest: str, memory: str = "ub") -> str:
+    """A --buffer, named after what it is."""
+    name = re.sub("[,=]", "-", f"{memory}-{rest}")
+    return f"--buffer={name},memory={memory},bytes={rest}"
 
 
-class Answer(unittest.TestCase):
-    """The last lines."""
+def limits(*args: str) -> list[str]:
+    """The lines below the table."""
+    status, out, err = run("--summary", "--depth=1", *args)
+    assert (status, err) == (0, ""), err
+    return out.splitlines()[2:]
 
-    def test_memory_binds_first(self) -> None:
+
+def document(*args: str) -> Any:
+    """What --json prints."""
+    status, out, err = run("--json", *args)
+    assert (status, err) == (0, ""), err
+    return json.loads(out)
+
+
+class Limits(unittest.TestCase):
+    """The lines below the table."""
+
+    maxDiff = None
+
+    def test_each_limit_of_its_own(self) -> None:
+        # An attention kernel: with M_MTE1 and MTE1_M, each three points wide.
+        args = [
+            f"--sync-point={event}{number},event={event}"
+            for event in ("M_MTE1", "MTE1_M")
+            for number in range(3)
+        ]
+        args += [f"--sync-point=cross{number},event=cross-core" for number in range(4)]
+        args += [buffer("33024"), buffer("132608,versions=1")]
         self.assertEqual(
-            last_lines(ONE, "--memory=ub", "--stage-bytes=96K"),
+            limits(*args),
             [
-                "shared memory binds first: it lasts to depth 2, flag slots to depth 8",
-                "flag slots bind first while a stage takes at most 28216 bytes",
+                "flag slots last to depth 2; depth 3 is the first to spill:"
+                " M_MTE1 9/8, MTE1_M 9/8",
+                "the compiler takes up to depth 4; depth 5 is rejected:"
+                " Cube-Vector 20/16",
+                "memory lasts to depth 3; depth 4 needs ub 258.5K/248K",
+                "flag slots bind first",
+                "in ub, flag slots bind first while a stage takes at most 40448 bytes"
+                " (it takes 33024)",
             ],
         )
 
-    def test_flags_bind_first(self) -> None:
-        self.assertEqual(
-            last_lines(ONE, "--memory=248K", "--stage-bytes=12K"),
-            [
-                "flag slots bind first: they last to depth 8, shared memory to depth 20",
-                "flag slots bind first while a stage takes at most 28216 bytes",
-            ],
-        )
-
-    def test_both_at_once(self) -> None:
-        self.assertEqual(
-            last_lines(ONE, "--memory=ub", "--stage-bytes=31K")[0],
-            "shared memory and flag slots both last to depth 8",
-        )
-
-    def test_flags_that_never_spill(self) -> None:
-        args = (FIXED, "--memory=ub", "--stage-bytes=96K")
-        self.assertEqual(
-            last_lines(*args),
-            [
-                "shared memory binds first: it lasts to depth 2, flag slots to any depth",
-                "flag slots never bind first, whatever a stage takes",
-            ],
-        )
-        self.assertIn("flag slots do not depend on depth", run(*args).out)
-
-    def test_flags_that_spill_at_depth_1(self) -> None:
-        self.assertEqual(
-            last_lines(TOO_WIDE, "--memory=ub", "--stage-bytes=96K"),
-            [
-                "flag slots bind first: they last to no depth, shared memory to depth 2",
-                "flag slots bind first while a stage takes at most 248K",
-            ],
-        )
-
-    def test_a_stage_that_does_not_fit_once(self) -> None:
-        args = ("--memory=4000", "--stage-bytes=4001")
-        for kernel, line in (
-            (ONE, "binds first: it lasts to no depth, flag slots to depth 8"),
-            (FIXED, "binds first: it lasts to no depth, flag slots to any depth"),
-            (TOO_WIDE, "and flag slots both last to no depth"),
+    def test_first_line(self) -> None:
+        for args, line in (
+            (
+                [FIXED],
+                "flag slots last to any depth: every width is fixed or limited, and"
+                " none spills",
+            ),
+            (
+                ["--sync-point=a,max-versions=8"],
+                "flag slots last to any depth: every width is fixed or limited, and"
+                " none spills",
+            ),
+            (
+                ["--sync-point=a,max-versions=16", "--cross-core"],
+                "flag slots last to any depth: every width is fixed or limited, and"
+                " none spills",
+            ),
+            (
+                ["--sync-point=a,max-versions=17", "--cross-core"],
+                "flag slots last to depth 16; depth 17 is the first to spill: ids 17/16",
+            ),
+            (
+                ["--sync-point=a,max-versions=9"],
+                "flag slots last to depth 8; depth 9 is the first to spill: ids 9/8",
+            ),
+            (
+                [TOO_WIDE],
+                "flag slots do not last to any depth; depth 1 already spills:"
+                " MTE2_V 9/8",
+            ),
+            (
+                ["--sync-point=a,event=cross-core", "--sync-point=b", "--reserve=7"],
+                "flag slots last to depth 8; depth 9 is the first to spill:"
+                " Cube-Vector 9/15 in no contiguous run, unnamed 9/8",
+            ),
+            (
+                ["--sync-point=a,event=cross-core,versions=9", "--reserve=7"],
+                "flag slots do not last to any depth; depth 1 already spills:"
+                " Cube-Vector 9/15 in no contiguous run",
+            ),
         ):
-            self.assertEqual(last_lines(kernel, *args)[0], f"shared memory {line}")
+            with self.subTest(args):
+                self.assertEqual(limits(*args)[0], line)
 
-    def test_memory_alone(self) -> None:
+    def test_second_line(self) -> None:
+        cross_core = ["--sync-point=a,event=cross-core,versions=9", "--reserve=7"]
+        for args, line in (
+            (
+                [ONE],
+                "the compiler takes up to depth 32; depth 33 is rejected:"
+                " lock pool 33/32",
+            ),
+            (
+                [ONE, "--lock-reserved=2"],
+                "the compiler takes up to depth 30; depth 31 is rejected:"
+                " lock pool 33/32",
+            ),
+            (
+                ["--sync-point=a,versions=33"],
+                "the compiler takes no depth; depth 1 is rejected: lock pool 33/32",
+            ),
+            (
+                ["--sync-point=a,max-versions=33"],
+                "the compiler takes up to depth 32; depth 33 is rejected:"
+                " lock pool 33/32",
+            ),
+            (
+                cross_core,
+                "the compiler takes no depth; depth 1 is rejected:"
+                " Cube-Vector 9/15 in no contiguous run",
+            ),
+            # The compiler stops at the first: the flag allocator comes before locks.
+            (
+                [*cross_core, "--sync-point=b,event=MTE2_V,versions=33"],
+                "the compiler takes no depth; depth 1 is rejected:"
+                " Cube-Vector 9/15 in no contiguous run",
+            ),
+        ):
+            with self.subTest(args):
+                self.assertEqual(limits(*args)[1:], [line])
+        for args in ([FIXED], [TOO_WIDE], ["--sync-point=a,max-versions=32"]):
+            with self.subTest(args):
+                self.assertEqual(len(limits(*args)), 1)
+
+    def test_third_line(self) -> None:
+        for args, line in (
+            ([buffer("96K")], "memory lasts to depth 2; depth 3 needs ub 288K/248K"),
+            (
+                [buffer("249K")],
+                "memory does not last to any depth; depth 1 already needs ub 249K/248K",
+            ),
+            ([buffer("248K,versions=1")], "memory lasts to any depth"),
+            ([buffer("31K,max-versions=8")], "memory lasts to any depth"),
+            (
+                [buffer("31K,max-versions=9")],
+                "memory lasts to depth 8; depth 9 needs ub 279K/248K",
+            ),
+            (
+                [buffer("1K,max-versions=1000000000000000000"), "--memory=ub=1M"],
+                "memory lasts to depth 1024; depth 1025 needs ub 1025K/1024K",
+            ),
+            (
+                [buffer("1"), "--memory=ub=1000000000000000000M"],
+                f"memory lasts to depth {10**18 * 2**20}; depth {10**18 * 2**20 + 1}"
+                f" needs ub {10**18 * 2**10}.1K/{10**18 * 2**10}K",
+            ),
+            (
+                [buffer("256K", "l0c"), buffer("24K"), buffer("124K,versions=2")],
+                "memory does not last to any depth; depth 1 already needs ub 272K/248K",
+            ),
+            (
+                [buffer("200K", "l0c"), buffer("512K", "l1"), buffer("1K", "l0b")],
+                "memory lasts to depth 1; depth 2 needs l1 1024K/512K, l0c 400K/256K",
+            ),
+        ):
+            with self.subTest(args):
+                third = [line for line in limits(FIXED, *args) if "memory" in line]
+                self.assertEqual(third[0], line)
+
+    def test_fourth_line(self) -> None:
+        for args, lines in (
+            ([ONE, buffer("31K")], ["flag slots and memory bind at the same depth"]),
+            ([ONE, buffer("32K")], ["memory binds first"]),
+            ([ONE, buffer("27K")], ["flag slots bind first"]),
+            ([ONE, buffer("1,versions=1")], ["flag slots bind first"]),
+            ([FIXED, buffer("32K")], ["memory binds first"]),
+            ([TOO_WIDE, buffer("32K")], ["flag slots bind first"]),
+            (
+                [TOO_WIDE, buffer("1M")],
+                ["flag slots and memory bind at the same depth"],
+            ),
+            ([FIXED, buffer("1,versions=1")], []),
+        ):
+            with self.subTest(args):
+                found = [line for line in limits(*args) if "bind" in line]
+                self.assertEqual(
+                    [line for line in found if not line.startswith("in ")], lines
+                )
+
+    def test_fifth_line(self) -> None:
+        takes = "flag slots bind first while a stage takes at most"
+        for args, lines in (
+            ([buffer("32K")], [f"in ub, {takes} 28216 bytes (it takes 32768)"]),
+            (
+                [buffer("1K"), buffer("2K"), buffer("1K,versions=3")],
+                [f"in ub, {takes} 27875 bytes (it takes 3072)"],
+            ),
+            # At depth 9 there are 5 of it: what it has there counts, not its limit.
+            (
+                [buffer("1"), buffer("20K,max-versions=5")],
+                [f"in ub, {takes} 16839 bytes (it takes 1)"],
+            ),
+            (
+                [buffer("1"), buffer("20K,max-versions=50")],
+                [f"in ub, {takes} 7736 bytes (it takes 1)"],
+            ),
+            (
+                [buffer("1"), buffer("248K,versions=1")],
+                ["in ub, flag slots never bind first"],
+            ),
+            (
+                [buffer("1"), buffer("1M,versions=1")],
+                ["in ub, flag slots never bind first"],
+            ),
+            (
+                [buffer("1"), buffer("1", "l1"), buffer("1,versions=1", "l0a")],
+                [
+                    f"in ub, {takes} 28216 bytes (it takes 1)",
+                    f"in l1, {takes} 58254 bytes (it takes 1)",
+                ],
+            ),
+            ([buffer("1,versions=1")], []),
+            ([buffer("1,max-versions=7")], []),
+        ):
+            with self.subTest(args):
+                found = [line for line in limits(ONE, *args) if line.startswith("in ")]
+                self.assertEqual(found, lines)
         self.assertEqual(
-            last_lines("--memory=l1"),
-            [
-                "flag slots last to depth 2; depth 3 is the first to spill",
-                "flag slots bind first while a stage takes at most 174762 bytes",
-            ],
-        )
-        self.assertNotIn("memory:", run("--memory=l1").out)
-        self.assertEqual(
-            last_lines(ONE, "--memory=9M")[1],
-            "flag slots bind first while a stage takes at most 1M",
-        )
-        self.assertEqual(
-            last_lines(ONE, "--memory=8")[1],
-            "flag slots never bind first, whatever a stage takes",
+            [line for line in limits(FIXED, buffer("1")) if line.startswith("in ")], []
         )
 
-    def test_no_memory_holds_no_stage(self) -> None:
-        kernel = Kernel([SyncPoint("a", versions=9)])
-        self.assertEqual(largest_stage_for_flags(kernel), 0)
+    def test_no_lines_without_buffers(self) -> None:
+        self.assertEqual(len(limits(ONE)), 2)
 
-    def test_the_stage_at_which_it_moves_is_exact(self) -> None:
-        for memory in (*range(1, 40), 253952):
-            kernel = Kernel([SyncPoint("a")], memory=memory)
-            largest = largest_stage_for_flags(kernel)
-            if largest:
-                binding = replace(kernel, stage_bytes=largest)
-                self.assertEqual(binds_first(binding), "flag slots", memory)
-                self.assertGreaterEqual(last_depth_in_memory(binding) or 0, 9)
-            beyond = replace(kernel, stage_bytes=largest + 1)
-            self.assertNotEqual(binds_first(beyond), "flag slots", memory)
+    def test_the_stage_at_which_it_turns_is_exact(self) -> None:
+        for capacity in (*range(1, 60), 253952):
+            for beside in (
+                [],
+                [Buffer("c", "ub", 5, versions=2)],
+                [Buffer("c", "ub", 3, max_versions=7)],
+            ):
+                kernel = Kernel(
+                    [SyncPoint("a")],
+                    buffers=[Buffer("b", "ub", 1), *beside],
+                    capacities={"ub": capacity},
+                )
+                largest = largest_stage_for_flags(kernel, "ub")
+                assert largest is not None
+                if largest:
+                    stage = Buffer("b", "ub", largest)
+                    binding = replace(kernel, buffers=[stage, *beside])
+                    self.assertEqual(binds_first(binding), "flag slots", capacity)
+                beyond = replace(
+                    kernel, buffers=[Buffer("b", "ub", largest + 1), *beside]
+                )
+                self.assertNotEqual(binds_first(beyond), "flag slots", capacity)
+
+    def test_limits_are_those_of_the_plans(self) -> None:
+        kernel = Kernel(
+            [SyncPoint("a"), SyncPoint("b", "cross-core", max_versions=5)],
+            buffers=[Buffer("x", "l1", 99 * 1024), Buffer("y", "l1", 10, versions=3)],
+        )
+        limits: list[tuple[int | None, Callable[[Plan], bool]]] = [
+            (last_depth_without_spill(kernel), lambda at: not at.spilled),
+            (last_depth_that_compiles(kernel), lambda at: not at.rejected),
+            (last_depth_in_memory(kernel), lambda at: not at.out_of_memory),
+        ]
+        for last, fine in limits:
+            assert last
+            self.assertTrue(all(fine(plan(kernel, each + 1)) for each in range(last)))
+            self.assertFalse(fine(plan(kernel, last + 1)))
+        self.assertEqual(stage_bytes(kernel, "l1"), 99 * 1024)
 
 
 class Depths(unittest.TestCase):
-    """The blocks, the table, and where a sweep ends."""
+    """The blocks and the table."""
+
+    maxDiff = None
 
     def test_block(self) -> None:
-        out = run("--depth=3", "--memory=ub", "--stage-bytes=96K").out
+        out = run("--depth=3", buffer("96K"), buffer("64K,versions=1", "l0a")).out
         self.assertEqual(
-            out.splitlines()[-2:], ["lock pool: 6/32 slots", "memory: 288K/248K"]
-        )
-        args = ("--depth=5", "--cross-core", "--memory=1M", "--stage-bytes=1000")
-        lines = run(*args).out.splitlines()
-        self.assertEqual(lines[-2], "memory: 5000/1M")
-        self.assertTrue(lines[-1].startswith("note: "))
-
-    def test_table(self) -> None:
-        _, table = run("--memory=ub", "--stage-bytes=96K").out.rsplit("\n\n", 1)
-        self.assertEqual(
-            table.splitlines()[:5],
+            out.splitlines()[-3:],
             [
-                "depth   ids  locks     memory  verdict",
-                "    1   4/8   0/32   96K/248K  fits",
-                "    2   8/8   0/32  192K/248K  fits",
-                "    3  12/8   6/32  288K/248K  spills release_A, release_B; out of memory",
-                "    4  16/8   8/32  384K/248K  spills release_A, release_B; out of memory",
+                "lock pool: 6/32 slots",
+                "memory ub: 288K/248K",
+                "memory l0a: 64K/64K",
+            ],
+        )
+        args = ("--depth=5", "--cross-core", "--memory=ub=1M", buffer("1000"))
+        self.assertEqual(
+            run(*args).out.splitlines()[-3:],
+            [
+                "lock pool: 0/32 slots, and 5 for cross-core flags",
+                "memory ub: 4.9K/1024K",
+                "note: the compiler has no lock pool for cross-core flags;"
+                " it rejects this depth",
             ],
         )
 
+    def test_table(self) -> None:
+        args = [buffer("16K,max-versions=3", "l0b"), buffer("96K"), buffer("1K", "l1")]
+        self.assertEqual(
+            run("--summary", *args).out.splitlines()[:5],
+            [
+                "depth   ids  locks         ub       l1      l0b  verdict",
+                "    1   4/8   0/32   96K/248K  1K/512K  16K/64K  fits",
+                "    2   8/8   0/32  192K/248K  2K/512K  32K/64K  fits",
+                (
+                    "    3  12/8   6/32  288K/248K  3K/512K  48K/64K"
+                    "  spills release_A, release_B; out of memory: ub"
+                ),
+                (
+                    "    4  16/8   8/32  384K/248K  4K/512K  48K/64K"
+                    "  spills release_A, release_B; out of memory: ub"
+                ),
+            ],
+        )
+
+    def verdict(self, *args: str) -> str:
+        _, row, *_ = run("--summary", *args).out.splitlines()
+        return row.split("  ")[-1]
+
     def test_verdicts(self) -> None:
-        out = run("--memory=8", "--stage-bytes=1", "--max-depth=9").out
-        self.assertIn("9/8  rejected: lock pool 36/32; out of memory\n", out)
-        self.assertIn("8/8  spills acquire_B, release_A, release_B\n", out)
-        out = run(FIXED, "--memory=8", "--stage-bytes=8").out
-        self.assertIn("    1     1/8   0/32     8/8  fits\n", out)
-        self.assertIn("    2     1/8   0/32    16/8  fits; out of memory\n", out)
+        big, huge = buffer("249K"), buffer("1M", "l1")
+        both = "--sync-point=P_ready,event=cross-core", "--sync-point=a,event=M_FIX"
+        for args, verdict in (
+            ([ONE, "--depth=8"], "fits"),
+            ([ONE, big, "--depth=1"], "out of memory: ub"),
+            ([ONE, huge, big, "--depth=1"], "out of memory: ub, l1"),
+            ([ONE, big, "--depth=9"], "spills a; out of memory: ub"),
+            (
+                [ONE, big, "--depth=33"],
+                "rejected: lock pool 33/32; spills a; out of memory: ub",
+            ),
+            (
+                [*both, "--depth=17"],
+                "rejected: no cross-core slots for P_ready; spills a",
+            ),
+            (
+                [*both, huge, "--depth=33"],
+                "rejected: no cross-core slots for P_ready; spills a; out of memory: l1",
+            ),
+            (
+                ["--sync-point=P_ready", "--cross-core", "--depth=33"],
+                "rejected: no cross-core slots for P_ready",
+            ),
+        ):
+            with self.subTest(args):
+                self.assertEqual(self.verdict(*args), verdict)
+
+    def test_verdicts_name_at_most_6(self) -> None:
+        points = [f"--sync-point=p{number},versions=3" for number in range(17)]
+        for count, names in (
+            (8, "p2, p3, p4, p5, p6, p7"),
+            (9, "p2, p3, p4, p5, p6, p7 and 1 more"),
+        ):
+            self.assertEqual(self.verdict(*points[:count]), f"spills {names}")
+        rejected = self.verdict("--cross-core", *points)
+        reason = "no cross-core slots for p5, p6, p7, p8, p9, p10 and 6 more"
+        self.assertEqual(rejected, f"rejected: {reason}")
+        (at_1,) = document("--cross-core", "--depth=1", *points)["depths"]
+        self.assertEqual(at_1["error"], f"the compiler rejects this depth: {reason}")
+
+    def test_lock_line(self) -> None:
+        wide = "--sync-point=w,event=MTE2_V,versions=30"
+        cross = "--sync-point=c,event=cross-core,versions=17"
+        for args, line in (
+            ([wide], "lock pool: 30/32 slots"),
+            ([wide, cross], "lock pool: 30/32 slots, and 17 for cross-core flags"),
+            (
+                [wide, cross, "--lock-reserved=3"],
+                "lock pool: 33/32 slots, and 17 for cross-core flags"
+                " -> the compiler rejects this depth",
+            ),
+        ):
+            lines = run("--depth=1", *args).out.splitlines()
+            self.assertIn(line, lines)
+            row = run("--depth=1", "--summary", *args).out.splitlines()[1]
+            self.assertIn(f" {line.split()[2]} ", row)
 
 
-class Sizes(unittest.TestCase):
-    """SIZE, read and printed."""
+class Declarations(unittest.TestCase):
+    """--buffer and --memory."""
 
-    def memory(self, *args: str) -> Any:
-        return json.loads(run("--json", "--depth=1", *args).out)
+    def assert_error(self, args: list[str], expected: str) -> None:
+        self.assertEqual(complaint(*args), expected)
 
     def test_sizes(self) -> None:
         for text, size in (
@@ -169,58 +422,173 @@ class Sizes(unittest.TestCase):
             ("3K", 3072),
             ("3k", 3072),
             ("2M", 2097152),
-            ("ub", 253952),
-            ("ub-simt", 221184),
-            ("l1", 524288),
-            ("l0a", 65536),
-            ("l0b", 65536),
-            ("l0c", 262144),
+            ("1000000000000000000M", 10**18 * 2**20),
         ):
-            found = self.memory(f"--memory={text}")
-            self.assertEqual(found["memory"]["bytes"], size, text)
+            found = document("--depth=1", ONE, buffer(text), f"--memory=ub={text}")
+            self.assertEqual(
+                found["depths"][0]["memories"],
+                [{"name": "ub", "bytes": size, "used": size}],
+            )
 
-    def test_printed(self) -> None:
-        for size, text in ((1, "1"), (1023, "1023"), (1024, "1K"), (1536, "1536")):
-            args = (f"--stage-bytes={size}", "--memory=1024K", "--depth=1")
-            self.assertIn(f"\nmemory: {text}/1M\n", run(*args).out)
+    def test_sizes_printed(self) -> None:
+        for size, capacity, text in (
+            (1, "1M", "0.1K/1024K"),
+            (1023, "1M", "1.0K/1024K"),
+            (1024, "1M", "1K/1024K"),
+            (1536, "1M", "1.5K/1024K"),
+            (1537, "1M", "1.6K/1024K"),
+            (270335, "264K", "264.0K/264K"),
+            (270337, "264K", "264.1K/264K"),
+            (1024, "1025", "1024/1025"),
+        ):
+            args = (buffer(str(size)), f"--memory=ub={capacity}", "--depth=1")
+            self.assertEqual(run(*args).out.splitlines()[-1], f"memory ub: {text}")
+
+    def test_default_capacities(self) -> None:
+        memories = ("ub", "l1", "l0a", "l0b", "l0c")
+        found = document(*(buffer("1", memory) for memory in reversed(memories)))
+        self.assertEqual(
+            [(each["name"], each["bytes"]) for each in found["memories"]],
+            [
+                ("ub", 253952),
+                ("l1", 524288),
+                ("l0a", 65536),
+                ("l0b", 65536),
+                ("l0c", 262144),
+            ],
+        )
 
     def test_json(self) -> None:
-        found = self.memory("--memory=ub", "--stage-bytes=96K")
+        found = document(ONE, buffer("96K"), buffer("1K,versions=8"), "--depth=3")
+        self.assertEqual(found["binds_first"], "memory")
+        self.assertEqual(found["last_depth_without_spill"], 8)
+        self.assertEqual(found["last_depth_that_compiles"], 32)
+        self.assertEqual(found["last_depth_in_memory"], 2)
         self.assertEqual(
-            found["memory"], {"bytes": 253952, "stage_bytes": 98304, "last_depth": 2}
+            found["memories"],
+            [
+                {
+                    "name": "ub",
+                    "bytes": 253952,
+                    "stage_bytes": 98304,
+                    "largest_stage_for_flags": 27306,
+                }
+            ],
         )
-        self.assertEqual(found["binds_first"], "both")
-        found = self.memory("--memory=ub", "--stage-bytes=97K", FIXED)
-        self.assertEqual(found["binds_first"], "shared memory")
-        found = self.memory("--memory=ub", "--stage-bytes=3K", ONE)
+        (at_3,) = found["depths"]
+        self.assertEqual(
+            at_3["memories"], [{"name": "ub", "bytes": 253952, "used": 303104}]
+        )
+        self.assertEqual(at_3["out_of_memory"], ["ub"])
+        found = document(ONE, buffer("1,versions=1"), buffer("1K", "l1"))
         self.assertEqual(found["binds_first"], "flag slots")
-        found = self.memory("--memory=ub")
         self.assertEqual(
-            found["memory"], {"bytes": 253952, "stage_bytes": None, "last_depth": None}
+            [
+                (each["stage_bytes"], each["largest_stage_for_flags"])
+                for each in found["memories"]
+            ],
+            [(0, None), (1024, 58254)],
         )
+        found = document(ONE, buffer("1"), buffer("1M,versions=1"))
+        self.assertEqual(found["memories"][0]["largest_stage_for_flags"], 0)
+        self.assertEqual(found["last_depth_in_memory"], 0)
+        self.assertEqual(document(ONE, buffer("31K"))["binds_first"], "both")
+        found = document(FIXED, buffer("1,versions=1"))
+        self.assertIsNone(found["last_depth_that_compiles"])
+        self.assertIsNone(found["last_depth_in_memory"])
         self.assertIsNone(found["binds_first"])
-        self.assertNotIn("memory", self.memory())
 
     def test_errors(self) -> None:
-        names = "; or one of ub ub-simt l1 l0a l0b l0c\n"
-        for option, end in (("--memory", names), ("--stage-bytes", "as in 3K\n")):
-            for text in ("x", "", "0", "0K", "K", "-1", "1.5K", "3KB", "3G", "ub "):
-                status, out, err = run("--memory=1", f"{option}={text}")
-                self.assertEqual((status, out), (2, ""), text)
-                self.assertIn(f"argument {option}: invalid value '{text}': ", err)
-                self.assertTrue(err.endswith(end), err)
-        status, out, err = run("--stage-bytes=3K")
-        self.assertEqual((status, out), (2, ""))
-        self.assertIn("error: stage_bytes 3072: expected memory with it\n", err)
+        usage = "expected memory=MEMORY, bytes=SIZE, versions=N or max-versions=N"
+        size = "expected a whole number from 1 to 10^18, of bytes, K or M, as in 4K"
+        number = "expected a whole number from 1 to 10^18"
+        for text, expected in (
+            ("b", "no memory: expected memory= in every buffer"),
+            ("b,memory=ub", "no bytes: expected bytes= in every buffer"),
+            ("b,bytes=1", "no memory: expected memory= in every buffer"),
+            (
+                "b,memory=UB,bytes=1",
+                "memory 'UB': expected one of ub l1 l0a l0b l0c",
+            ),
+            (
+                "a b,memory=ub,bytes=1",
+                "name 'a b': expected letters, digits and _ . [ ] -, not starting with"
+                " a dash",
+            ),
+            ("b,memory=ub,bytes=1,share=g", f"'share=g': {usage}"),
+            ("b,memory=ub,bytes=1,cross-iter", f"'cross-iter': {usage}"),
+            ("b,memory=ub,bytes", f"'bytes': {usage}"),
+            (
+                "b,memory=ub,memory=l1,bytes=1",
+                "key 'memory' twice: expected every key once",
+            ),
+            ("b,memory=ub,bytes=1,versions=0", f"'versions=0': {number}"),
+            (
+                "b,memory=ub,bytes=1,versions=1,max-versions=1",
+                "versions 1 and max_versions 1: expected one of them",
+            ),
+            *(
+                (f"b,memory=ub,bytes={text}", f"'bytes={text}': {size}")
+                for text in (
+                    *("x", "", "0", "0K", "K", "-1", "1.5K", "3KB", "3G", "1 "),
+                    *("1000000000000000001", "1000000000000000001K", "9" * 9999),
+                )
+            ),
+        ):
+            with self.subTest(text):
+                self.assert_error(
+                    [f"--buffer={text}"], f"argument --buffer: {text!r}: {expected}"
+                )
+        one = "b,memory=ub,bytes=1"
+        self.assert_error(
+            ["--buffer", one, "--buffer", one],
+            "name 'b' twice: expected every name once",
+        )
+        for text in ("ub=", "ub", "ub=x", "ub=0"):
+            self.assert_error(
+                ["--memory", text], f"argument --memory: {text!r}: {size}"
+            )
+        for text in ("", "=1", "192K", "UB=1", "ub-simt=1"):
+            self.assert_error(
+                ["--memory", text],
+                f"argument --memory: {text!r}: expected MEMORY=SIZE, as in ub=192K, for"
+                " one of ub l1 l0a l0b l0c",
+            )
+        self.assert_error(
+            ["--buffer", one, "--memory=ub=1", "--memory=ub=2"],
+            "argument --memory: 'ub' twice: expected every memory once",
+        )
+        self.assert_error(
+            ["--buffer", one, "--memory=ub=1", "--memory=l1=2"],
+            "argument --memory: 'l1': expected a memory that holds a buffer",
+        )
 
     def test_python_declarations(self) -> None:
-        for memory, stage_bytes, complaint in (
-            (None, 1, "stage_bytes 1: expected memory"),
-            (0, None, "memory 0"),
-            (1, 0, "stage_bytes 0"),
+        point = SyncPoint("a")
+        for declare, expected in (
+            (lambda: Buffer("a", "ub", 0), "bytes 0: expected .* from 1 to 10\\^18M"),
+            (lambda: Buffer("a", "ub", 10**18 * 2**20 + 1), "bytes 1048576"),
+            (lambda: Buffer("a", "simt", 1), "memory 'simt'"),
+            (lambda: Buffer("", "ub", 1), "name ''"),
+            (lambda: Buffer("a", "ub", 1, 0), "versions 0"),
+            (lambda: Buffer("a", "ub", 1, None, 0), "max_versions 0"),
+            (lambda: Buffer("a", "ub", 1, 1, 1), "versions 1 and max_versions 1"),
+            (
+                lambda: Kernel([point], capacities={"ub": 0}),
+                "capacity of ub 0: expected",
+            ),
+            (lambda: Kernel([point], capacities={"x": 1}), "memory 'x'"),
+            (
+                lambda: Kernel([point], buffers=[Buffer("b", "ub", 1)] * 2),
+                "name 'b' twice",
+            ),
         ):
-            with self.assertRaisesRegex(ValueError, complaint):
-                Kernel([SyncPoint("a")], memory=memory, stage_bytes=stage_bytes)
-        kernel = Kernel([SyncPoint("a")], memory=1)
+            with self.assertRaisesRegex(ValueError, expected):
+                declare()
+        kernel = Kernel([point], capacities={"ub": 196608})
+        self.assertEqual(kernel.capacities["ub"], 196608)
+        self.assertEqual(kernel.capacities["l1"], 524288)
         self.assertIsNone(last_depth_in_memory(kernel))
         self.assertIsNone(binds_first(kernel))
+        self.assertEqual(kernel.memories, ())
+        self.assertEqual(hash(kernel), hash(replace(kernel)))

@@ -85,7 +85,7 @@ acquire_A base 0  id = i % 5 + 0
 acquire_B base 5  id = i % 5 + 5
 release_A base 10 id = i % 5 + 10
 release_B lock 0  id = i % 5 + 0
-lock pool: 5/32 slots
+lock pool: 0/32 slots, and 5 for cross-core flags
 note: the compiler has no lock pool for cross-core flags; it rejects this depth
 """
 
@@ -95,7 +95,8 @@ depth   ids  locks  verdict
     2   8/8   0/32  fits
     3  12/8   6/32  spills release_A, release_B
     4  16/8   8/32  spills release_A, release_B
-flag slots last to depth 2; depth 3 is the first to spill
+flag slots last to depth 2; depth 3 is the first to spill: ids 12/8
+the compiler takes up to depth 8; depth 9 is rejected: lock pool 36/32
 """
 
 SUMMARY_SHARING = """\
@@ -104,7 +105,8 @@ depth   ids  locks  verdict
     2   6/8   0/32  fits
     3   9/8   3/32  spills release_A, release_B
     4  12/8   4/32  spills release_A, release_B
-flag slots last to depth 2; depth 3 is the first to spill
+flag slots last to depth 2; depth 3 is the first to spill: ids 9/8
+the compiler takes up to depth 10; depth 11 is rejected: lock pool 33/32
 """
 
 SUMMARY_CROSS_CORE = """\
@@ -113,8 +115,9 @@ depth    ids  locks  verdict
     2   8/16   0/32  fits
     3  12/16   0/32  fits
     4  16/16   0/32  fits
-    5  20/16   5/32  rejected: no lock pool for cross-core flags
-flag slots last to depth 4; depth 5 is the first to spill
+    5  20/16   0/32  rejected: no cross-core slots for release_B
+flag slots last to depth 4; depth 5 is the first to spill: ids 20/16
+the compiler takes up to depth 4; depth 5 is rejected: ids 20/16
 """
 
 SUMMARY_CROSS_CORE_SHARING = """\
@@ -124,8 +127,9 @@ depth    ids  locks  verdict
     3   9/16   0/32  fits
     4  12/16   0/32  fits
     5  15/16   0/32  fits
-    6  18/16   6/32  rejected: no lock pool for cross-core flags
-flag slots last to depth 5; depth 6 is the first to spill
+    6  18/16   0/32  rejected: no cross-core slots for release_A, release_B
+flag slots last to depth 5; depth 6 is the first to spill: ids 18/16
+the compiler takes up to depth 5; depth 6 is rejected: ids 18/16
 """
 
 
@@ -165,9 +169,16 @@ class Tables(unittest.TestCase):
 
     def test_max_depth_moves_the_end_of_the_sweep_only(self) -> None:
         lines = SUMMARY.splitlines(keepends=True)
-        self.assert_summary("--max-depth 3", "".join([*lines[:4], lines[-1]]))
-        last = run("--max-depth", "1").out.splitlines()[-1]
-        self.assertEqual(last, SUMMARY.splitlines()[-1])
+        self.assert_summary("--max-depth 3", "".join([*lines[:4], *lines[-2:]]))
+        *_, flags, compiler = run("--max-depth", "1").out.splitlines(keepends=True)
+        self.assertEqual([flags, compiler], lines[-2:])
+
+    def test_summary_is_the_table_without_the_blocks(self) -> None:
+        self.assert_prints("--summary", SUMMARY)
+        self.assert_prints("--summary --cross-core", SUMMARY_CROSS_CORE)
+        lines = SUMMARY.splitlines(keepends=True)
+        row = "".join([lines[0], lines[3], *lines[-2:]])
+        self.assert_prints("--summary --depth 3", row)
 
     def test_lock_pool_overflow_is_a_verdict(self) -> None:
         table = run("--max-depth", "9").out.split("\n\n")[-1].splitlines()
@@ -175,30 +186,35 @@ class Tables(unittest.TestCase):
             table[8:10],
             [
                 "    8  32/8  24/32  spills acquire_B, release_A, release_B",
-                "    9  36/8  36/32  rejected: lock pool 36/32",
+                "    9  36/8  36/32  rejected: lock pool 36/32;"
+                " spills acquire_A, acquire_B, release_A, release_B",
             ],
         )
 
     def test_lock_pool_may_be_full(self) -> None:
         points = tuple(SyncPoint(f"p{number}") for number in range(5))
-        *block, _, _, row, _ = text_report(Kernel(points), [8], True)
+        *block, _, _, row, _, _ = text_report(Kernel(points), [8])
         self.assertEqual(block[-1], "lock pool: 32/32 slots")
         self.assertEqual(row, "    8  40/8  32/32  spills p1, p2, p3, p4")
 
     def test_depth_1_spills(self) -> None:
         points = tuple(SyncPoint(f"p{number}") for number in range(9))
-        *block, _, _, row, last = text_report(Kernel(points), [1], True)
+        *block, _, _, row, flags, compiler = text_report(Kernel(points), [1])
         self.assertEqual(
             block[5], "spilled : p8 -> asc_lock/asc_unlock mutex pool (blocking)"
         )
         self.assertEqual(row, "    1  9/8   1/32  spills p8")
         self.assertEqual(
-            last, "flag slots do not last to any depth; depth 1 already spills"
+            (flags, compiler),
+            (
+                "flag slots do not last to any depth; depth 1 already spills: ids 9/8",
+                "the compiler takes up to depth 4; depth 5 is rejected: lock pool 40/32",
+            ),
         )
 
     def test_names_of_different_lengths_line_up(self) -> None:
         points = (SyncPoint("long_name"), SyncPoint("b"))
-        table = list(text_report(Kernel(points), [4], False))[-2:]
+        table = list(text_report(Kernel(points), [4], table=False))[-2:]
         self.assertEqual(
             table,
             ["long_name base 0 id = i % 4 + 0", "b         base 4 id = i % 4 + 4"],
