@@ -48,7 +48,7 @@ import shlex
 import sys
 import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 __all__ = [
@@ -67,7 +67,6 @@ __all__ = [
     "Plan",
     "SyncPoint",
     "binds_first",
-    "has_spilled",
     "json_report",
     "knapsack_keep",
     "largest_stage_for_flags",
@@ -76,7 +75,7 @@ __all__ = [
     "last_depth_without_spill",
     "main",
     "plan",
-    "read_sync_points",
+    "read_kernel",
     "stage_bytes",
     "text_report",
 ]
@@ -90,12 +89,21 @@ LOCK_POOL_SLOTS = 32  # kMaxBufId, rewrite_flag_to_buf.cc:62
 KILO = 1024
 UNITS = {"": 1, "K": KILO, "M": KILO * KILO}  # bytes
 MEMORIES = {  # bytes, auto_schedule.cc:106-140
-    "ub": 248 * KILO,  # of which a SimtVF block would keep 32K for its threads
+    "ub": 248 * KILO,
     "l1": 512 * KILO,
     "l0a": 64 * KILO,
     "l0b": 64 * KILO,
     "l0c": 256 * KILO,
 }
+SIMT_UB = 216 * KILO  # what a SimtVF block leaves of UB, auto_schedule.cc:106
+SCOPES = {  # in TIR, auto_schedule.cc:1342-1346
+    "shared": "ub",
+    "shared.l1": "l1",
+    "shared.l0a": "l0a",
+    "shared.l0b": "l0b",
+    "shared.l0c": "l0c",
+}
+GEMM_L1_LOCKS = 2  # kGemmL1BufSlots, rewrite_flag_to_buf.cc:70
 
 CROSS_CORE = "Cube-Vector"  # the cross-core namespace's name, insert_sync.cc:2085
 SHARING = ("always", "on-demand")
@@ -251,6 +259,8 @@ class Kernel:
     buffers        no name twice
     capacities     in bytes, of those memories whose size is not that of MEMORIES;
                    kept for all of them
+    readings       by depth, the kernel as it was read there: at these depths it is
+                   in the place of this one
 
     Raises ValueError where a field is not as described.
     """
@@ -262,6 +272,7 @@ class Kernel:
     lock_reserved: int = 0
     buffers: Sequence[Buffer] = ()
     capacities: Mapping[str, int] = field(default_factory=dict, hash=False)
+    readings: Mapping[int, Kernel] = field(default_factory=dict, hash=False)
 
     def __post_init__(self) -> None:
         for name, value in (
@@ -292,6 +303,10 @@ class Kernel:
         if point.event == "cross-core" or (self.cross_core and point.event is None):
             return CROSS_CORE
         return point.event
+
+    def at(self, depth: int) -> Kernel:
+        """The kernel as it is at this depth."""
+        return self.readings.get(depth, self)
 
     @property
     def memories(self) -> tuple[str, ...]:
@@ -570,6 +585,7 @@ def plan(kernel: Kernel, depth: int) -> Plan:
     (('release_A', 'release_B'), 6)
     """
     _check_number("depth", depth)
+    kernel = kernel.at(depth)
     members: dict[str | None, list[SyncPoint]] = {}
     for point in kernel.sync_points:
         members.setdefault(kernel.namespace_of(point), []).append(point)
@@ -601,37 +617,52 @@ def plan(kernel: Kernel, depth: int) -> Plan:
 # The limits over depths
 
 
+def _last_before(
+    kernel: Kernel, depths: Iterable[int], ends: Callable[[int], bool]
+) -> int | None:
+    """The depth before the first of these at which something ends, if it does at any.
+    Where the kernel was read at some depths, it is another one there, and behind."""
+    read = kernel.readings
+    behind = {min(depth + 1, LARGEST) for depth in read}
+    for depth in sorted({*depths, *read, *behind}):
+        if ends(depth):
+            return depth - 1
+    return None
+
+
 def last_depth_without_spill(kernel: Kernel) -> int | None:
     """The depth before the first at which a sync point spills: 0 where depth 1
     spills, None where none does, which takes widths that do not grow for ever."""
-    for depth in range(1, CROSS_CORE_SLOTS + 2):  # wider than any namespace
-        if plan(kernel, depth).spilled:
-            return depth - 1
-    return None
+    depths = range(1, CROSS_CORE_SLOTS + 2)  # the last is wider than any namespace
+    return _last_before(kernel, depths, lambda depth: bool(plan(kernel, depth).spilled))
 
 
 def last_depth_that_compiles(kernel: Kernel) -> int | None:
     """The depth before the first at which the compile stops for want of cross-core
     slots or locks: 0 where depth 1 is rejected, None where none is."""
-    for depth in range(1, LOCK_POOL_SLOTS + 2):  # wider than the lock pool
-        if plan(kernel, depth).rejected:
-            return depth - 1
-    return None
+    depths = range(1, LOCK_POOL_SLOTS + 2)  # the last is wider than the lock pool
+    return _last_before(
+        kernel, depths, lambda depth: bool(plan(kernel, depth).rejected)
+    )
 
 
 def last_depth_in_memory(kernel: Kernel) -> int | None:
-    """The largest depth at which every memory holds its buffers: 0 where depth 1
-    takes too much, None where none does or there are no buffers."""
-    fits, too_deep = 0, LARGEST * UNITS["M"] + 1  # more stages than bytes
-    if not any(each.used > each.bytes for each in _plan_memories(kernel, too_deep)):
-        return None
-    while too_deep - fits > 1:
-        depth = (fits + too_deep) // 2
-        if any(each.used > each.bytes for each in _plan_memories(kernel, depth)):
-            too_deep = depth
+    """The last depth before the first at which the buffers are more than a memory
+    holds: 0 where that is depth 1, None where no depth is, or there are no buffers."""
+
+    def overflows(each: Kernel, depth: int) -> bool:
+        return any(memory.used > memory.bytes for memory in _plan_memories(each, depth))
+
+    fits, first = 0, LARGEST * UNITS["M"] + 1  # more stages than any memory has bytes
+    while overflows(kernel, first) and first - fits > 1:
+        depth = (fits + first) // 2
+        if overflows(kernel, depth):
+            first = depth
         else:
             fits = depth
-    return fits
+    return _last_before(
+        kernel, [first], lambda depth: overflows(kernel.at(depth), depth)
+    )
 
 
 def binds_first(kernel: Kernel) -> str | None:
@@ -682,40 +713,27 @@ def text_report(
 ) -> Iterator[str]:
     """The lines that the command prints: with blocks, the block of each depth; with
     table, a row for each and then the three limits."""
-    headings = _headings(kernel)
-    rows = [["depth", *headings.values(), "locks", *kernel.memories, "verdict"]]
+    plans: list[Plan] = []
     for depth in depths:
-        depth_plan = plan(kernel, depth)
+        plans.append(plan(kernel, depth))
         if blocks:
-            if len(rows) > 1:
+            if len(plans) > 1:
                 yield ""
-            yield from _depth_lines(kernel, depth_plan)
-        rows.append(
-            [
-                str(depth),
-                *(f"{each.ids}/{each.slots}" for each in depth_plan.namespaces),
-                f"{depth_plan.lock_slots}/{LOCK_POOL_SLOTS}",
-                *map(_demand, depth_plan.memories),
-                _verdict(depth_plan),
-            ]
-        )
+            yield from _depth_lines(kernel.at(depth), plans[-1])
     if blocks and table:
         yield ""
     if table:
-        yield from _table(rows)
+        yield from _table(kernel, plans)
         yield from _limits(kernel)
-
-
-def _headings(kernel: Kernel) -> dict[str | None, str]:
-    """What the table calls each namespace."""
-    names = dict.fromkeys(map(kernel.namespace_of, kernel.sync_points))
-    if not _names_events(kernel):
-        return dict.fromkeys(names, "ids")
-    return {name: name or "unnamed" for name in names}
 
 
 def _names_events(kernel: Kernel) -> bool:
     return any(point.event is not None for point in kernel.sync_points)
+
+
+def _heading(kernel: Kernel, namespace: str | None) -> str:
+    """What the table calls a namespace."""
+    return namespace or "unnamed" if _names_events(kernel) else "ids"
 
 
 def _demand(memory: Memory) -> str:
@@ -831,8 +849,28 @@ def _verdict(depth_plan: Plan) -> str:
     return "; ".join(verdict) or "fits"
 
 
-def _table(rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    """Columns right-aligned and two blanks apart; the last one is prose."""
+def _table(kernel: Kernel, plans: Sequence[Plan]) -> Iterator[str]:
+    """A row for each depth: columns right-aligned and two blanks apart, but for the
+    last one, which is prose.  A depth that was read may lack what others have."""
+    shown = dict.fromkeys(each.name for at in plans for each in at.namespaces)
+    order = dict.fromkeys(map(kernel.namespace_of, kernel.sync_points))
+    namespaces = [name for name in {**order, **shown} if name in shown]
+    used = {each.name for at in plans for each in at.memories}
+    memories = [name for name in MEMORIES if name in used]
+    headings = [_heading(kernel, name) for name in namespaces]
+    rows = [["depth", *headings, "locks", *memories, "verdict"]]
+    for at in plans:
+        ids = {each.name: f"{each.ids}/{each.slots}" for each in at.namespaces}
+        demands = {each.name: _demand(each) for each in at.memories}
+        rows.append(
+            [
+                str(at.depth),
+                *(ids.get(name, "-") for name in namespaces),
+                f"{at.lock_slots}/{LOCK_POOL_SLOTS}",
+                *(demands.get(name, "-") for name in memories),
+                _verdict(at),
+            ]
+        )
     widths = [max(map(len, column)) for column in zip(*rows)][:-1]
     for row in rows:
         cells = [cell.rjust(width) for cell, width in zip(row, widths)]
@@ -870,9 +908,8 @@ def _limits(kernel: Kernel) -> Iterator[str]:
 
 def _over(kernel: Kernel, depth_plan: Plan) -> dict[str | None, str]:
     """The namespaces that spill, with their demand."""
-    headings = _headings(kernel)
     return {
-        each.name: f"{headings[each.name]} {each.ids}/{each.slots}"
+        each.name: f"{_heading(kernel, each.name)} {each.ids}/{each.slots}"
         # Reserved ids can leave slots enough, but not side by side.
         + (" in no contiguous run" if each.ids <= each.slots else "")
         for each in depth_plan.namespaces
@@ -887,7 +924,7 @@ def _memory_limits(kernel: Kernel) -> Iterator[str]:
     else:
         needs = ", ".join(
             f"{each.name} {_demand(each)}"
-            for each in _plan_memories(kernel, memory + 1)
+            for each in _plan_memories(kernel.at(memory + 1), memory + 1)
             if each.used > each.bytes
         )
         if memory:
@@ -910,8 +947,11 @@ def _memory_limits(kernel: Kernel) -> Iterator[str]:
             yield f"in {name}, flag slots never bind first"
 
 
-def json_report(kernel: Kernel, depths: Iterable[int]) -> Iterator[str]:
-    """The same as one JSON document, a line per depth."""
+def json_report(
+    kernel: Kernel, depths: Iterable[int], read: Sequence[object] = ()
+) -> Iterator[str]:
+    """The same as one JSON document, a line per depth; read is what stands there of
+    the texts that the kernel was read from."""
     yield '{"depths": ['
     comma = ""
     for depth in depths:
@@ -931,6 +971,7 @@ def json_report(kernel: Kernel, depths: Iterable[int]) -> Iterator[str]:
             }
             for name in kernel.memories
         ],
+        "read": read,
     }
     yield f"], {json.dumps(answer)[1:]}"
 
@@ -958,234 +999,557 @@ def _depth_document(depth_plan: Plan) -> dict[str, object]:
     }
 
 
-# Reading a compiled kernel
+def _reading_lines(readings: Sequence[_Reading], kernel: Kernel) -> Iterator[str]:
+    """What the deepest reading, the first of these, has in which lines: so a spill
+    leads back to the text."""
+    deepest, *further = readings
+    also = "".join(f"; also at depth {each.depth}: {each.file}" for each in further)
+    yield f"read at depth {deepest.depth}: {deepest.file}{also}"
+    rows: list[tuple[str, str, str, str]] = []
+    for point, ring in deepest.sync_points:
+        ids = (
+            f"id {ring.low}" if ring.low == ring.high else f"ids {ring.low}-{ring.high}"
+        )
+        rows.append((point.name, ids, _growth(point), _lines_of(ring.lines)))
+    for buffer, _, line in deepest.buffers:
+        size = f"{buffer.memory} {_kilobytes(buffer.bytes)}"
+        rows.append((buffer.name, size, _growth(buffer), _lines_of([line])))
+    widths = [max(map(len, column)) for column in zip(*rows)][:-1]
+    for row in rows:
+        cells = [cell.ljust(width) for cell, width in zip(row, widths)]
+        yield "  ".join([*cells, row[-1]])
+    if deepest.gemms:
+        yield f"gemm_l1 holds {GEMM_L1_LOCKS} locks, {_lines_of(deepest.gemms)}"
+    if deepest.simt and kernel.capacities["ub"] == SIMT_UB:
+        yield f"ub has {_kilobytes(SIMT_UB)}: SIMT_VF, {_lines_of(deepest.simt)}"
 
-# In C-like source, comments and strings are no code; 1'000 is a number.  What is
-# not closed ends with the line or the file, so that no text is searched twice.
-_NOT_C = r"""
-    //(?:\\\r?\n|[^\n])* | /\*.*?(?:\*/|\Z) | (?P<kept>\b\d[\w']*)
-    | R"(?P<end>[^()\\\s]{0,16})\(.*?(?:\)(?P=end)"|\Z)
-    | "(?:\\.|[^"\\\n])*(?:"|(?=\n)|\\?\Z) | '(?:\\.|[^'\\\n])*(?:'|(?=\n)|\\?\Z)
-"""
-# In TIR, strings of one word name events, and // divides.
-_NOT_TIR = r"""
-    \#[^\n]* | /\*.*?(?:\*/|\Z)
-    | (?P<kept>//(?:(?!ascend_)[^\n])*(?=\n|\Z) | "\w*" | '\w*') | //[^\n]*
-    | "(?:\\.|[^"\\\n])*(?:"|(?=\n)|\\?\Z) | '(?:\\.|[^'\\\n])*(?:'|(?=\n)|\\?\Z)
-"""
-# A flag call up to its id: the device source of tilelang and CCE, then Ascend C.
-_C_FLAG = r"""\b(?:
-    (?:asc_sync_(?:notify|wait)|(?:set|wait)_flag)\s*\(\s*
-        (?:\w+::)*PIPE_(?P<producer>\w+)\s*,\s*(?:\w+::)*PIPE_(?P<consumer>\w+)\s*,
-    | (?:Set|Wait)Flag\s*<\s*(?:\w+::)*HardEvent::(?P<event>\w+)\s*>\s*\(
-    | (?P<cross>
-        asc_sync_(?:inter|subblock|block|intra)_(?:arrive|wait)\s*\(\s*(?:\w+::)*PIPE_\w+\s*,
-        | CrossCore(?:Set|Wait)Flag\s*(?:<[^<>;]*>\s*)?\()
-    | (?P<unknown>(?:asc_sync_(?:notify|wait|\w+_(?:arrive|wait))|(?:set|wait)_flag
-        |(?:set|wait)_intra_block|wait_flag_dev|ffts_cross_core_sync)\s*\(
-        |(?:CrossCore)?(?:Set|Wait)Flag(?:WithReverse)?\s*[<(])
-)"""
-_TIR_FLAG = r"""\b(?:
-    ascend_(?:set|wait)_flag\s*\(\s*["'](?P<event>\w+)["']\s*,
-    | (?P<cross>ascend_cross_core_(?:set|wait)_flag\s*\(\s*\w+\s*,\s*["']\w+["']\s*,)
-    | (?P<unknown>ascend_(?:cross_core_)?(?:set|wait)_flag\s*\()
-)"""
-# What C-like source and TIR write in an id, as Python has it: without casts.
-_SAME_IN_PYTHON = (
-    (r"->|::", "."),
-    (r"\b(?:static|reinterpret|const)_cast\s*<[^<>]*>", ""),
-    (r"\b(?:T\.)?(?:u?int\d*(?:_t)?|event_t|Cast)\s*\((?:\s*[\"']\w+[\"']\s*,)?", "("),
-    (r"\(\s*(?:(?:const|unsigned|signed)\s+)?[A-Za-z_][\w.]*\s*\)(?=\s*[\w(])", ""),
-    (r"\b(0[xX][\da-fA-F]+|\d+)[uUlL]+\b", r"\1"),
+
+def _growth(each: SyncPoint | Buffer) -> str:
+    if each.versions:
+        return f"fixed {each.versions}"
+    return f"at most {each.max_versions}" if each.max_versions else "follows the depth"
+
+
+def _lines_of(lines: Sequence[int]) -> str:
+    return f"line{'s' if len(lines) > 1 else ''} {_listed([*map(str, lines)], 4)}"
+
+
+def _reading_document(reading: _Reading) -> dict[str, object]:
+    return {
+        "file": reading.file,
+        "depth": reading.depth,
+        "sync_points": [
+            {"name": point.name, "ids": [ring.low, ring.high], "lines": ring.lines}
+            for point, ring in reading.sync_points
+        ],
+        "buffers": [
+            {
+                "name": buffer.name,
+                "memory": buffer.memory,
+                "bytes": buffer.bytes,
+                "versions": versions,
+                "line": line,
+            }
+            for buffer, versions, line in reading.buffers
+        ],
+        "locks": GEMM_L1_LOCKS if reading.gemms else 0,
+    }
+
+
+# Reading TIR, which is Python
+
+_EXPECTED_TIR = (
+    "expected the TIR that tilelang's pass tl.InsertSync leaves, the file ending in"
+    ' _tl.InsertSync.py that pass_configs={"tl.enable_dump_ir": True} writes;'
+    " a kernel in another language is declared with --sync-point"
 )
-_LOCK_FOR_FLAG = r"""
-    \b(?:asc_lock|ascend_get_buf)\s*(?P<lock>\([^;]{0,200}\))[\s;]*(?:\w+\.)*
-    (?:asc_unlock|ascend_rls_buf)\s*(?P=lock)
-"""
+_FLAG_CALLS = {"ascend_set_flag", "ascend_wait_flag"}
+_CROSS_CORE_FLAG_CALLS = {"ascend_cross_core_set_flag", "ascend_cross_core_wait_flag"}
+_LOOPS = {"serial", "unroll", "parallel", "vectorized", "range"}
 
 
-def read_sync_points(
-    source: str, read_depth: int | None = None, reserved: Collection[int] = ()
-) -> list[SyncPoint]:
-    """The sync points of a kernel that a compiler printed: TIR or device source
-    of tilelang, Ascend C, or CCE.
+class _Ids(NamedTuple):
+    """What an event id can be, and whether only a loop keeps it from being more."""
 
-    Each ring of ids of a hard_event is a sync point, named after the hard_event
-    and its first id; they come in id order.  Rings as wide as the depth that the
-    kernel was compiled with follow the depth from then on, the others are fixed.
-    That depth is read_depth, or else the width of all rings wider than 1.  The
-    cross-core ids in reserved (0 to 15) belong to no sync point.
-    Raises ValueError where no such flag is found, an event id cannot be bounded, or
-    rings wider than 1 differ and read_depth is None.
-
-    >>> [point.name for point in read_sync_points("set_flag(PIPE_V, PIPE_FIX, 3);")]
-    ['V_FIX[3]']
-    """
-    rings = {event: _rings(ids) for event, ids in _read_ids(source).items()}
-    if not rings:
-        raise ValueError(
-            "no flag found: expected the TIR or device source of tilelang, Ascend C"
-            " or CCE"
-        )
-    widths = sorted({width for each in rings.values() for _, width, _ in each} - {1})
-    if read_depth is None and len(widths) > 1:
-        raise ValueError(
-            f"the rings are {', '.join(map(str, widths))} ids wide: expected the depth"
-            " that the kernel was compiled with (--read-depth)"
-        )
-    depth = read_depth or (widths[0] if widths else None)
-    points = [
-        SyncPoint(
-            f"{CROSS_CORE if event == 'cross-core' else event}[{base}]",
-            event,
-            None if width == depth else width,
-            cross_iter,
-        )
-        for event, each in rings.items()
-        for base, width, cross_iter in each
-        if event != "cross-core" or not {*range(base, base + width)} <= {*reserved}
-    ]
-    if not points:
-        raise ValueError("no flag found that is not reserved: expected one")
-    return points
+    low: int
+    high: int
+    by_loop: bool = False
 
 
-def has_spilled(source: str) -> bool:
-    """Whether what a compiler printed has locks in the place of flags.  Those are
-    unlocked as soon as they are locked (rewrite_flag_to_buf.cc:293)."""
-    return re.search(_LOCK_FOR_FLAG, _flag_calls(source)[0], re.VERBOSE) is not None
+class _Found(NamedTuple):
+    """What of a TIR text matters.
 
-
-def _flag_calls(source: str) -> tuple[str, list[re.Match[str]]]:
-    """The source without what is no code, on the same lines, and its flag calls."""
-
-    def blank(match: re.Match[str]) -> str:
-        return match.groupdict().get("kept") or " " + "\n" * match[0].count("\n")
-
-    # TIR first: its comments can hold calls of C, which has nothing like its calls.
-    for no_code, flag in (_NOT_TIR, _TIR_FLAG), (_NOT_C, _C_FLAG):
-        code = re.sub(no_code, blank, source, flags=re.VERBOSE | re.DOTALL)
-        calls = [*re.finditer(flag, code, re.VERBOSE)]
-        if calls:
-            break
-    return code, calls
-
-
-def _read_ids(source: str) -> dict[str, list[tuple[int, int]]]:
-    """Per event of a SyncPoint, in order of appearance, the lowest and the highest
-    id of each flag call (FlagUsageCollector, rewrite_flag_to_buf.cc:138)."""
-    code, calls = _flag_calls(source)
-    ids: dict[str, list[tuple[int, int]]] = {}
-    for call in calls:
-        found = call.groupdict()
-        event = found["event"] or f"{found.get('producer')}_{found.get('consumer')}"
-        try:
-            if found["unknown"]:
-                raise ValueError(
-                    f"{found['unknown']!r}: expected a call that names its hard_event"
-                    " or its cross-core id"
-                )
-            text = _up_to_closing(code, call.end())
-            low, high = _id_range(text)
-            if not found["cross"]:
-                SyncPoint("_", event)  # is it one?
-                ids.setdefault(event, []).append((low, high))
-                continue
-        except ValueError as error:
-            rest = code[call.end() :].lstrip()
-            line = code.count("\n", 0, len(code) - len(rest)) + 1
-            raise ValueError(f"line {line}: {error}") from None
-        # The cube addresses the second vector core at + 16: insert_sync.cc:1878.
-        width = min(high - low + 1, CROSS_CORE_SLOTS)
-        low %= CROSS_CORE_SLOTS
-        ranges = ids.setdefault("cross-core", [])
-        ranges.append((low, min(low + width, CROSS_CORE_SLOTS) - 1))
-        if low + width > CROSS_CORE_SLOTS:
-            ranges.append((0, low + width - CROSS_CORE_SLOTS - 1))
-    return ids
-
-
-def _up_to_closing(code: str, start: int) -> str:
-    """What stands between here and the end of the call."""
-    open_ = 1
-    for end in range(start, len(code)):
-        open_ += {"(": 1, ")": -1}.get(code[end], 0)
-        if not open_:
-            return " ".join(code[start:end].split())
-    raise ValueError(f"{code[start : start + 40]!r}: expected ) at the end of the call")
-
-
-def _id_range(text: str) -> tuple[int, int]:
-    """The lowest and the highest value of an event id (EventIdRange,
-    rewrite_flag_to_buf.cc:121).
-
-    >>> _id_range("static_cast<event_t>(((s % 5) + 5))"), _id_range("EVENT_ID3")
-    ((5, 9), (3, 3))
+    calls    the name of what is called, the call, the loop variables around it
+    entries  of all dicts, those whose key is a text
+    scopes   by the name of the variable that is a buffer
     """
 
-    def bounds(node: ast.expr) -> tuple[int, int] | None:
-        if isinstance(node, ast.Constant) and type(node.value) is int:
-            return node.value, node.value
-        name = getattr(node, "attr", getattr(node, "id", ""))
-        if re.fullmatch(r"EVENT_ID\d{1,9}", name):
-            return int(name[8:]), int(name[8:])
-        if isinstance(node, ast.Call) and len(node.args) == 2:  # operators of TIR
-            operators = {"bitwise_and": ast.BitAnd(), "truncmod": ast.Mod()}
-            operator = operators.get(getattr(node.func, "attr", ""))
-            if operator:
-                node = ast.BinOp(node.args[0], operator, node.args[1])
-        if not isinstance(node, ast.BinOp):
-            return None
-        left, right = bounds(node.left), bounds(node.right)
-        if isinstance(node.op, ast.Add) and left and right:
-            if left[0] == left[1] or right[0] == right[1]:
-                return left[0] + right[0], left[1] + right[1]
-        elif right and right[0] == right[1]:
-            number = right[0]
-            if isinstance(node.op, ast.Mod) and number > 0:
-                return left if left and left[1] < number else (0, number - 1)
-            if isinstance(node.op, ast.BitAnd) and number & (number + 1) == 0:
-                return left if left and left[1] <= number else (0, number)
-        return None
+    calls: list[tuple[str, ast.Call, dict[str, _Ids | None]]]
+    entries: list[tuple[str, ast.expr]]
+    scopes: dict[str, str | None]
 
-    python = text
-    for pattern, same in _SAME_IN_PYTHON:
-        python = re.sub(pattern, same, python)
+
+class _Ring(NamedTuple):
+    """Ids that overlap, whether they are a release's, and the lines they stand in."""
+
+    low: int
+    high: int
+    release: bool
+    lines: list[int]
+
+
+class _ReadPoint(NamedTuple):
+    """One ring, and the sync point that it is."""
+
+    point: SyncPoint
+    ring: _Ring
+
+
+class _ReadBuffer(NamedTuple):
+    """One buffer, how many versions of it were read, and in which line."""
+
+    buffer: Buffer
+    versions: int
+    line: int
+
+
+class _Reading(NamedTuple):
+    """A kernel as one TIR text has it.
+
+    file         as given
+    depth        what it was compiled with
+    num_stages   those that the text prints, ascending
+    sync_points  in the order that the text has the namespaces
+    buffers      in the order of the text
+    gemms        the lines of what becomes gemm_l1
+    simt         the lines of the SimtVF blocks
+    by_loop      the lines with an id that only a loop keeps from being more
+    cross_core   whether there is a cross-core flag, reserved or not
+    """
+
+    file: str
+    depth: int
+    num_stages: list[int]
+    sync_points: list[_ReadPoint]
+    buffers: list[_ReadBuffer]
+    gemms: list[int]
+    simt: list[int]
+    by_loop: list[int]
+    cross_core: bool
+
+    @property
+    def kernel(self) -> Kernel:
+        """What was read, with nothing that an option says."""
+        return Kernel(
+            [each.point for each in self.sync_points],
+            lock_reserved=GEMM_L1_LOCKS if self.gemms else 0,
+            buffers=[each.buffer for each in self.buffers],
+            capacities={"ub": SIMT_UB} if self.simt else {},
+        )
+
+
+def read_kernel(
+    tir: str, depth: int | None = None, reserved: Collection[int] = ()
+) -> Kernel:
+    """The kernel in a TIR text of tilelang, as the pass tl.InsertSync leaves it.
+
+    depth is what it was compiled with; None: the largest num_stages that the text
+    prints.  Ids of one namespace that overlap are a ring, and each ring is a sync
+    point, named after the namespace and its first id.  Cross-core ids in reserved
+    belong to none.  A ring as wide as depth follows the depth, a narrower one follows
+    it up to its own width, a wider one is fixed; so it is with the versions of the
+    buffers.  Raises ValueError for a text that is no TIR, has no flags, or has spilled
+    to locks already; for a depth that it does not print, an event id without bounds,
+    and a buffer without a size.
+
+    >>> tir = 'for s in range(64): T.ascend_set_flag("MTE2_V", s % 3 + 3)'
+    >>> read_kernel(tir, depth=3).sync_points[0].name
+    'MTE2_V[3]'
+    """
+    return replace(_read(tir, depth, reserved).kernel, reserved=reserved)
+
+
+def _read(
+    tir: str, depth: int | None, reserved: Collection[int], file: str = ""
+) -> _Reading:
+    try:
+        tree = _parse(tir)
+        _check_not_spilled(tree)
+        found = _Found([], [], {})
+        _find(_body_with_flags(tree), {}, found)
+        uses = _flag_uses(tir, found)
+    except (RecursionError, MemoryError):
+        raise ValueError(f"no TIR: {_EXPECTED_TIR}") from None
+    stages = {_number_in(node) for key, node in found.entries if key == "num_stages"}
+    num_stages = sorted(each for each in stages if each)
+    depth = _depth_read(depth, num_stages)
+    return _Reading(
+        file,
+        depth,
+        num_stages,
+        _sync_points(uses, depth, reserved),
+        _buffers(found, depth),
+        _gemm_l1_lines(found),
+        [
+            call.lineno
+            for name, call, _ in found.calls
+            if name == "sblock" and [*map(_text_in, call.args)] == ["SIMT_VF"]
+        ],
+        sorted({line for each in uses.values() for ids, line in each if ids.by_loop}),
+        "cross-core" in uses,
+    )
+
+
+def _parse(tir: str) -> ast.Module:
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of Python, about what is no Python
-            found = bounds(ast.parse(f"({python})", mode="eval").body)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        found = None
-    if found is None or found[1] >= 2**31:
-        raise ValueError(
-            f"cannot bound event_id {text!r}: expected a constant, EVENT_IDn, x % v,"
-            " x & m with m = 2^k - 1, or one of these + b, with numbers for v, m and b"
+            warnings.simplefilter("ignore")  # of Python, about what is no TIR
+            return ast.parse(tir)
+    except (SyntaxError, ValueError):
+        raise ValueError(f"no TIR: {_EXPECTED_TIR}") from None
+
+
+def _called(node: ast.AST) -> str:
+    """The last name of what a call calls; nothing if it is no call."""
+    function = node.func if isinstance(node, ast.Call) else None
+    return getattr(function, "attr", getattr(function, "id", ""))
+
+
+def _text_in(node: ast.expr) -> str | None:
+    value = node.value if isinstance(node, ast.Constant) else None
+    return value if isinstance(value, str) else None
+
+
+def _number_in(node: ast.expr) -> int | None:
+    value = node.value if isinstance(node, ast.Constant) else None
+    return value if type(value) is int else None
+
+
+def _check_not_spilled(tree: ast.Module) -> None:
+    """A flag that has spilled is unlocked as soon as it is locked
+    (rewrite_flag_to_buf.cc:293)."""
+    for node in ast.walk(tree):
+        for body in getattr(node, "body", None), getattr(node, "orelse", None):
+            if not isinstance(body, list):
+                continue
+            for lock, unlock in zip(body, body[1:]):
+                if _called(getattr(lock, "value", lock)) != "ascend_get_buf":
+                    continue
+                unlocked = ast.dump(lock).replace("ascend_get_buf", "ascend_rls_buf")
+                if ast.dump(unlock) == unlocked:
+                    raise ValueError(
+                        f"line {lock.lineno}: flags have spilled to locks already:"
+                        f" {_EXPECTED_TIR}"
+                    )
+
+
+def _body_with_flags(tree: ast.Module) -> list[ast.stmt]:
+    """The function that sets flags, or all, where none does."""
+    kernels = [
+        function
+        for function in ast.walk(tree)
+        if isinstance(function, ast.FunctionDef)
+        and any(
+            _called(node) in _FLAG_CALLS | _CROSS_CORE_FLAG_CALLS
+            for node in ast.walk(function)
         )
-    return found
+    ]
+    if len(kernels) > 1:
+        lines = ", ".join(str(each.lineno) for each in kernels)
+        raise ValueError(
+            f"the functions of lines {lines} set flags: expected one kernel; read each"
+            " from a file of its own"
+        )
+    return kernels[0].body if kernels else tree.body
 
 
-def _rings(ids: list[tuple[int, int]]) -> list[tuple[int, int, bool]]:
-    """Join the ranges that overlap into rings: base, width, and whether it is a
-    release.  Those that only touch stay apart (CoalesceBlocks,
-    rewrite_flag_to_buf.cc:188)."""
-    rings: list[list[int]] = []  # lowest id, highest id, whether single ids prime it
-    for low, high in sorted(ids):
-        if not rings or low > rings[-1][1]:
-            rings.append([low, high, 0])
-        rings[-1][1] = max(rings[-1][1], high)
-        rings[-1][2] |= low == high
+def _find(
+    body: Iterable[ast.stmt], loops: dict[str, _Ids | None], found: _Found
+) -> None:
+    """Add to found what stands in these statements; loops has the loop variables
+    around them."""
+    for statement in body:
+        inner = loops
+        if isinstance(statement, ast.For):
+            inner = {**loops, **_loop_variables(statement)}
+        elif isinstance(statement, ast.Assign) and isinstance(
+            statement.value, ast.Call
+        ):
+            (target, *_), call = statement.targets, statement.value
+            for keyword in call.keywords:
+                if keyword.arg == "scope" and isinstance(target, ast.Name):
+                    found.scopes[target.id] = _text_in(keyword.value)
+        for child in ast.iter_child_nodes(statement):
+            if isinstance(child, ast.stmt):
+                _find([child], inner, found)
+                continue
+            for node in ast.walk(child):
+                if isinstance(node, ast.Call):
+                    found.calls.append((_called(node), node, loops))
+                elif isinstance(node, ast.Dict):
+                    for key, value in zip(node.keys, node.values):
+                        text = None if key is None else _text_in(key)
+                        if text is not None:
+                            found.entries.append((text, value))
+
+
+def _loop_variables(loop: ast.For) -> dict[str, _Ids | None]:
+    """The variables of a loop and, where it says so with numbers, what they can be."""
+    targets = loop.target.elts if isinstance(loop.target, ast.Tuple) else [loop.target]
+    names = [each.id for each in targets if isinstance(each, ast.Name)]
+    limits: list[int | None] = []
+    if isinstance(loop.iter, ast.Call):
+        limits = [*map(_number_in, loop.iter.args)]
+    starts: list[int | None] = [0] * len(limits)
+    if _called(loop.iter) in _LOOPS and limits[1:]:  # serial(2, 6)
+        starts, limits = limits[:1], limits[1:]
+    elif _called(loop.iter) not in _LOOPS | {"grid"}:
+        limits = []
+    variables: dict[str, _Ids | None] = dict.fromkeys(names)
+    for name, start, stop in zip(names, starts, limits):
+        if start is not None and stop is not None and start < stop:
+            variables[name] = _Ids(start, stop - 1, by_loop=True)
+    return variables
+
+
+def _bounds(
+    node: ast.expr, loops: Mapping[str, _Ids | None], cross_core: bool
+) -> _Ids | None:
+    """What an event id can be, if that is known (EventIdRange,
+    rewrite_flag_to_buf.cc:121)."""
+    number = _number_in(node)
+    if number is not None:
+        return _Ids(number, number)
+    if isinstance(node, ast.Name):
+        return loops.get(node.id)
+    if not isinstance(node, ast.BinOp):
+        return None
+    if isinstance(node.op, ast.Mod):
+        modulus = _number_in(node.right)
+        if not modulus:
+            return None
+        left = _bounds(node.left, loops, cross_core)
+        return left if left and left.high < modulus else _Ids(0, modulus - 1)
+    if isinstance(node.op, ast.Add):
+        left = _bounds(node.left, loops, cross_core)
+        right = _bounds(node.right, loops, cross_core)
+        if left and right:
+            return _Ids(
+                left.low + right.low,
+                left.high + right.high,
+                left.by_loop or right.by_loop,
+            )
+    if isinstance(node.op, ast.Mult) and cross_core:
+        # The cube addresses the second vector core at + 16: insert_sync.cc:1878.
+        factors = _number_in(node.left), _number_in(node.right)
+        if any(each is not None and each % CROSS_CORE_SLOTS == 0 for each in factors):
+            return _Ids(0, 0)
+    return None
+
+
+def _flag_uses(tir: str, found: _Found) -> dict[str, list[tuple[_Ids, int]]]:
+    """Per event of a SyncPoint, in order of appearance, the ids and the line of each
+    flag call (FlagUsageCollector, rewrite_flag_to_buf.cc:138)."""
+    uses: dict[str, list[tuple[_Ids, int]]] = {}
+    unbounded: list[str] = []
+    for name, call, loops in found.calls:
+        cross_core = name in _CROSS_CORE_FLAG_CALLS
+        if not cross_core and name not in _FLAG_CALLS:
+            continue
+        line = call.lineno
+        event = "cross-core" if cross_core else call.args and _text_in(call.args[0])
+        if not event or len(call.args) != (3 if cross_core else 2):
+            where = "a mode, a pipe" if cross_core else "a hard_event"
+            raise ValueError(f"line {line}: expected {where} and an id in {name}")
+        try:
+            SyncPoint("_", event)  # is it one?
+        except ValueError as error:
+            raise ValueError(f"line {line}: {error}") from None
+        ids = _bounds(call.args[-1], loops, cross_core)
+        if ids is None:
+            text = " ".join((ast.get_source_segment(tir, call.args[-1]) or "").split())
+            unbounded.append(f"line {line} {text[:40]!r}")
+        else:
+            uses.setdefault(event, []).append((ids, line))
+    if unbounded:
+        raise ValueError(
+            f"event ids without bounds: {_listed(unbounded, 10)}: expected a number, a"
+            " variable of a loop that numbers bound, x % v with a number v, or a sum of"
+            " these"
+        )
+    if not uses:
+        raise ValueError(f"no flags: {_EXPECTED_TIR}")
+    return uses
+
+
+def _modulo_16(ids: _Ids) -> list[tuple[int, int]]:
+    """What the 16 cross-core slots have of these ids."""
+    last = CROSS_CORE_SLOTS - 1
+    if ids.high - ids.low >= last:
+        return [(0, last)]
+    low, high = ids.low % CROSS_CORE_SLOTS, ids.high % CROSS_CORE_SLOTS
+    return [(low, high)] if low <= high else [(low, last), (0, high)]
+
+
+def _rings(uses: Iterable[tuple[int, int, int]]) -> list[_Ring]:
+    """Join the ids that overlap, each given as lowest, highest and line, into rings.
+    Those that only touch stay apart (CoalesceBlocks, rewrite_flag_to_buf.cc:188)."""
+    rings: list[_Ring] = []
+    for low, high, line in sorted(uses):
+        # A single id primes the ring that it is in.
+        joined = _Ring(low, high, low == high, [line])
+        if rings and low <= rings[-1].high:
+            before = rings.pop()
+            joined = _Ring(
+                before.low,
+                max(before.high, high),
+                before.release or joined.release,
+                [*before.lines, line],
+            )
+        rings.append(joined)
     # tilelang primes only releases before the loop (insert_sync.cc:2090), and gives
     # them the lower ids; among them, as behind them, wider comes before narrower
     # (:1912-1924).  So nothing narrower than what follows it can be anything else.
-    found: list[tuple[int, int, bool]] = []
     release, widest = False, 0
-    for low, high, primed in reversed(rings):
-        width = high + 1 - low
-        release = release or width < widest or (primed == 1 and width > 1)
+    for index, ring in reversed([*enumerate(rings)]):
+        width = ring.high + 1 - ring.low
+        release = release or width < widest or (ring.release and width > 1)
         widest = max(widest, width)
-        found.append((low, width, release))
-    return found[::-1]
+        rings[index] = ring._replace(release=release, lines=sorted({*ring.lines}))
+    return rings
+
+
+def _follows(width: int, depth: int) -> dict[str, Any]:
+    """How what is this wide at this depth grows, as fields of a SyncPoint or Buffer:
+    what the scheduler stopped below the depth, it stops at deeper ones too."""
+    if width == depth:
+        return {}
+    return {"max_versions" if 1 < width < depth else "versions": width}
+
+
+def _sync_points(
+    uses: dict[str, list[tuple[_Ids, int]]], depth: int, reserved: Collection[int]
+) -> list[_ReadPoint]:
+    """The rings of each namespace, in id order, but for those of reserved ids."""
+    taken = {each % CROSS_CORE_SLOTS for each in reserved}
+    points: list[_ReadPoint] = []
+    for event, each in uses.items():
+        namespace, ranges = event, [(ids.low, ids.high, line) for ids, line in each]
+        if event == "cross-core":
+            namespace = CROSS_CORE
+            ranges = [(*part, line) for ids, line in each for part in _modulo_16(ids)]
+        for ring in _rings(ranges):
+            ids = range(ring.low, ring.high + 1)
+            if event == "cross-core" and taken.issuperset(ids):
+                continue
+            point = SyncPoint(
+                f"{namespace}[{ring.low}]",
+                event,
+                cross_iter=ring.release,
+                **_follows(len(ids), depth),
+            )
+            points.append(_ReadPoint(point, ring))
+    if not points:
+        raise ValueError("all flags are reserved: expected one that is not")
+    return points
+
+
+def _depth_read(depth: int | None, num_stages: list[int]) -> int:
+    if depth is None:
+        if not num_stages:
+            raise ValueError(
+                "no num_stages is printed: expected the depth that it was compiled with,"
+                " as in 4=FILE"
+            )
+        return num_stages[-1]
+    if num_stages and depth not in num_stages:
+        raise ValueError(
+            f"depth {depth}: expected a num_stages that is printed:"
+            f" {', '.join(map(str, num_stages))}"
+        )
+    return depth
+
+
+def _memory_of(scope: str | None) -> str | None:
+    return SCOPES.get((scope or "").removesuffix(".dyn"))
+
+
+def _buffers(found: _Found, depth: int) -> list[_ReadBuffer]:
+    """The buffers in the memories.  One that has no data is used by nothing."""
+    versions: dict[str, int] = {}
+    for entry, value in found.entries:
+        if entry == "tl.buffer_versions_map" and isinstance(value, ast.Dict):
+            for key, node in zip(value.keys, value.values):
+                number = _number_in(node)
+                if key is None or number is None:
+                    raise ValueError(
+                        f"line {node.lineno}: versions {ast.unparse(node)}: expected a"
+                        " number"
+                    )
+                versions[_data_name(key)] = number
+    buffers: list[_ReadBuffer] = []
+    for name, call, _ in found.calls:
+        keywords = {each.arg: each.value for each in call.keywords}
+        if name != "sblock_alloc_buffer" or not {"data", "scope"} <= keywords.keys():
+            continue
+        memory = _memory_of(_text_in(keywords["scope"]))
+        if memory is None:
+            continue
+        data = _data_name(keywords["data"])
+        count = versions.get(data, 1)
+        try:
+            buffer = Buffer(
+                data, memory, _version_bytes(call), **_follows(count, depth)
+            )
+        except ValueError as error:
+            raise ValueError(f"line {call.lineno}: {error}") from None
+        buffers.append(_ReadBuffer(buffer, count, call.lineno))
+    return buffers
+
+
+def _data_name(data: ast.expr) -> str:
+    return ast.unparse(data).removesuffix(".data")
+
+
+def _version_bytes(allocation: ast.Call) -> int:
+    """What one version of a buffer takes: its shape times its dtype."""
+    shape, *rest = allocation.args or [ast.Constant(None)]
+    lengths = shape.elts if isinstance(shape, ast.Tuple) else [shape]
+    elements = 1
+    for length in map(_number_in, lengths):
+        if length is None:
+            raise ValueError(f"shape {ast.unparse(shape)}: expected numbers")
+        elements *= length
+    dtype = _text_in(rest[0]) if rest else "float32"
+    # The bits, then what else tells it from others, then its lanes.
+    match = re.fullmatch(
+        r"(?:bool|[a-z]+(\d{1,4})(?:_[a-z\d]*[a-z])?)(?:x(\d{1,4}))?", dtype or ""
+    )
+    if match is None:
+        raise ValueError(f"dtype {dtype!r}: expected one with a size, as in float32")
+    bits = int(match[1] or 8) * int(match[2] or 1)
+    return -(-elements * bits // 8)
+
+
+def _gemm_l1_lines(found: _Found) -> list[int]:
+    """The lines of what becomes gemm_l1: both inputs are in L1
+    (tilelang/ascend/op/gemm/gemm_mad.py:167)."""
+    return [
+        call.lineno
+        for name, call, _ in found.calls
+        if name in {"gemm", "gemm_blockscaled"}
+        and [_memory_of(found.scopes.get(_region_name(each))) for each in call.args[:2]]
+        == ["l1", "l1"]
+    ]
+
+
+def _region_name(node: ast.expr) -> str:
+    """The a of T.region(a[0, 0], 1, 64, 64)."""
+    if isinstance(node, ast.Call) and node.args:
+        node = node.args[0]
+    if isinstance(node, ast.Subscript):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else ""
 
 
 # The command
@@ -1287,6 +1651,13 @@ def _ids(text: str) -> list[int]:
     return ids
 
 
+def _depth_and_file(text: str) -> tuple[int | None, str]:
+    depth, equals, file = text.partition("=")
+    if equals and depth.isascii() and depth.isdigit():
+        return _number(depth), file
+    return None, text
+
+
 def _checked(parse: Callable[[str], object]) -> Callable[[str], object]:
     """parse as argparse wants it: its ValueError is the error line."""
 
@@ -1365,8 +1736,8 @@ What is then shown as kept and spilled is this model's own.""",
         metavar="N",
         action=_Once,
         type=_checked(_number),
-        help="the last depth of the sweep (default: 4, or the first that spills if"
-        " later)",
+        help="the last depth of the sweep (default: 4, or the first that spills or the"
+        " deepest that was read, if later)",
     )
     points = parser.add_mutually_exclusive_group()
     points.add_argument(
@@ -1378,20 +1749,15 @@ What is then shown as kept and spilled is this model's own.""",
     )
     points.add_argument(
         "--read",
-        metavar="FILE",
-        action=_Once,
-        help="take the sync points from what a compiler printed: TIR, device source,"
-        " Ascend C or CCE; - is standard input",
+        metavar="[DEPTH=]FILE",
+        type=_checked(_depth_and_file),
+        action="append",
+        default=[],
+        help="take the kernel from the TIR that tilelang's pass tl.InsertSync leaves; -"
+        " is standard input; repeatable, one for each DEPTH that it was compiled with"
+        " (default: the largest num_stages that is printed)",
     )
     add = parser.add_argument
-    add(
-        "--read-depth",
-        metavar="N",
-        action=_Once,
-        type=_checked(_number),
-        help="the depth that this kernel was compiled with: rings that wide follow the"
-        " depth (default: the width of the rings wider than 1)",
-    )
     add(
         "--buffer",
         metavar="BUFFER",
@@ -1406,9 +1772,9 @@ What is then shown as kept and spilled is this model's own.""",
         type=_checked(_capacity),
         action="append",
         default=[],
-        help="the size of a memory, for another chip or kernel (default: ub=248K,"
-        " l1=512K, l0a=64K, l0b=64K, l0c=256K; ub=216K for a kernel with a SimtVF"
-        " block); once for each memory",
+        help="the size of a memory, for another chip or kernel (default: ub=248K, or"
+        " ub=216K where a SimtVF block is read, l1=512K, l0a=64K, l0b=64K, l0c=256K);"
+        " once for each memory",
     )
     add(
         "--sharing",
@@ -1437,7 +1803,8 @@ What is then shown as kept and spilled is this model's own.""",
         metavar="N",
         action=_Once,
         type=_checked(lambda text: _number(text, 0, LOCK_POOL_SLOTS)),
-        help="locks that are taken beforehand (gemm_l1 holds 2)",
+        help="locks that are taken beforehand (default: 2 where a gemm_l1 is read, which"
+        " holds them; else 0)",
     )
     output = parser.add_mutually_exclusive_group()
     output.add_argument(
@@ -1515,71 +1882,101 @@ def _complain(text: str) -> None:
         pass  # there is nobody to tell
 
 
-def _read(
-    path: str, read_depth: int | None, reserved: Collection[int]
-) -> list[SyncPoint]:
-    try:
-        source = _file_text(0 if path == "-" else path)
-    except ValueError as error:
-        raise ValueError(
-            f"argument --read: cannot read {path!r}: {error};"
-            " expected a file, or - for standard input"
-        ) from None
-    if has_spilled(source):
-        _complain(
-            f"warning: in {path!r} flags have spilled to locks already;"
-            " read the kernel compiled at a smaller depth"
-        )
-    try:
-        return read_sync_points(source, read_depth, reserved)
-    except ValueError as error:
-        raise ValueError(f"argument --read: {path!r}: {error}") from None
+def _readings(options: argparse.Namespace) -> list[_Reading]:
+    """What --read names, the deepest first."""
+    readings: dict[int, _Reading] = {}
+    for depth, file in options.read:
+        try:
+            tir = _file_text(0 if file == "-" else file)
+        except ValueError as error:
+            raise ValueError(
+                f"argument --read: cannot read {file!r}: {error};"
+                " expected a file, or - for standard input"
+            ) from None
+        try:
+            reading = _read(tir, depth, options.reserve, file)
+        except ValueError as error:
+            raise ValueError(f"argument --read: {file!r}: {error}") from None
+        if reading.depth in readings:
+            raise ValueError(
+                f"argument --read: {readings[reading.depth].file!r} and {file!r} are both"
+                f" of depth {reading.depth}: expected one reading of a depth"
+            )
+        readings[reading.depth] = reading
+    return [readings[depth] for depth in sorted(readings, reverse=True)]
 
 
-def _kernel(options: argparse.Namespace) -> Kernel:
-    """The kernel that the options describe."""
-    points = options.sync_point or BUILT_IN
-    if options.read is not None:
-        reserved = {number % CROSS_CORE_SLOTS for number in options.reserve}
-        points = _read(options.read, options.read_depth, reserved)
-    elif options.read_depth:
-        raise ValueError(
-            f"argument --read-depth: {options.read_depth}: expected --read with it"
-        )
-    kernel = Kernel(
-        points,
-        options.cross_core,
-        options.sharing,
-        options.reserve,
-        options.lock_reserved or 0,
-        options.buffer,
-        dict(options.memory),
+def _with_options(kernel: Kernel, options: argparse.Namespace) -> Kernel:
+    """The kernel with what the options say of it."""
+    locks = options.lock_reserved
+    return replace(
+        kernel,
+        cross_core=options.cross_core,
+        sharing=options.sharing,
+        reserved=options.reserve,
+        lock_reserved=kernel.lock_reserved if locks is None else locks,
+        buffers=[*kernel.buffers, *options.buffer],
+        capacities={**kernel.capacities, **dict(options.memory)},
     )
-    _check_that_all_counts(options, kernel)
-    return kernel
 
 
-def _check_that_all_counts(options: argparse.Namespace, kernel: Kernel) -> None:
-    """Refuse, or point out, what would change nothing in the answer."""
+def _kernel(options: argparse.Namespace, readings: Sequence[_Reading]) -> Kernel:
+    """The kernel that the options describe."""
+    if not readings:
+        return _with_options(Kernel(options.sync_point or BUILT_IN), options)
+    kernels = {each.depth: _with_options(each.kernel, options) for each in readings}
+    return replace(kernels.pop(readings[0].depth), readings=kernels)
+
+
+def _check_that_all_counts(
+    options: argparse.Namespace, kernel: Kernel, readings: Sequence[_Reading]
+) -> None:
+    """Refuse what would change nothing in the answer."""
     memories = [memory for memory, _ in options.memory]
     for memory in memories:
         if memories.count(memory) > 1:
             raise ValueError(
                 f"argument --memory: {memory!r} twice: expected every memory once"
             )
-        if memory not in kernel.memories:
+        if not any(
+            memory in each.memories for each in (kernel, *kernel.readings.values())
+        ):
             raise ValueError(
                 f"argument --memory: {memory!r}: expected a memory that holds a buffer"
             )
-    if options.reserve and CROSS_CORE not in map(
-        kernel.namespace_of, kernel.sync_points
+    namespaces = map(kernel.namespace_of, kernel.sync_points)
+    if options.reserve and not (
+        CROSS_CORE in namespaces or any(each.cross_core for each in readings)
     ):
         raise ValueError(
             f"argument --reserve: {', '.join(map(str, options.reserve))}: expected a"
             " sync point that is a cross-core flag"
         )
+
+
+def _notes(options: argparse.Namespace, readings: Sequence[_Reading]) -> Iterator[str]:
+    """What the answer does not say of itself."""
     if not options.sharing and any(each.share for each in options.sync_point or ()):
-        _complain("note: without --sharing, share groups share no base id")
+        yield "note: without --sharing, share groups share no base id"
+    for each in readings:
+        if len(each.num_stages) > 1 and (None, each.file) in options.read:
+            yield (
+                f"note: {each.file!r} prints num_stages"
+                f" {', '.join(map(str, each.num_stages))}: read at depth {each.depth}"
+            )
+    for deepest in readings[:1]:
+        if deepest.depth < 4:
+            yield (
+                f"note: {deepest.file!r} was compiled at depth {deepest.depth}: what"
+                " stops growing at 2 or 3 looks as if it followed the depth; read one"
+                " compiled at 4 or more"
+            )
+        if deepest.by_loop:
+            yield (
+                f"note: in {deepest.file!r} a loop is shorter than a ring (line"
+                f" {deepest.by_loop[0]}): at other depths the ring is cut otherwise; read"
+                " each depth"
+            )
 
 
 def _lines(args: Iterable[str]) -> Iterator[str]:
@@ -1587,16 +1984,25 @@ def _lines(args: Iterable[str]) -> Iterator[str]:
     parser = _parser()
     try:
         options = _options(parser, args)
-        kernel = _kernel(options)
+        readings = _readings(options)
+        kernel = _kernel(options, readings)
+        _check_that_all_counts(options, kernel, readings)
     except ValueError as error:
         parser.error(str(error))
+    for note in _notes(options, readings):
+        _complain(note)
+    deepest = readings[0].depth if readings else 0
     last = options.depth or options.max_depth
     if last is None:
-        last = max(4, (last_depth_without_spill(kernel) or 0) + 1)
+        last = max(4, (last_depth_without_spill(kernel) or 0) + 1, deepest)
     depths = range(options.depth or 1, last + 1)
     if options.json:
-        return json_report(kernel, depths)
-    return text_report(
+        yield from json_report(kernel, depths, [*map(_reading_document, readings)])
+        return
+    if readings:
+        yield from _reading_lines(readings, kernel)
+        yield ""
+    yield from text_report(
         kernel,
         depths,
         blocks=not options.summary,

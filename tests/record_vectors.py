@@ -2,13 +2,25 @@
 
 Run by hand where tilelang==0.1.15 is installed, never by the tests:
 
-    python3 tests/record_vectors.py layouts 1 > tests/vectors/rewrite_flag_to_buf.json
-    python3 tests/record_vectors.py kernels > tests/vectors/kernels.json
-    python3 tests/record_vectors.py sharing > tests/vectors/sharing.json
+    python3 tests/record_vectors.py all
 
-The number is the random seed.  To check the model on layouts that nobody has
-seen yet, record them under another one, run `python3 -m unittest`, and put
-the old file back.
+writes every file of vectors under tests/vectors and every text that the
+compiler prints under tests/compiled, at the places where the tests read them.
+So a new release is looked at with that, then `git diff`, then
+`python3 -m unittest`.  One at a time, to the standard output:
+
+    python3 tests/record_vectors.py layouts           # rewrite_flag_to_buf.json
+    python3 tests/record_vectors.py kernels           # kernels.json
+    python3 tests/record_vectors.py sharing           # sharing.json
+    python3 tests/record_vectors.py compiled_kernels  # compiled_kernels.json
+
+and the texts alone, to a directory that is there:
+
+    python3 tests/record_vectors.py compiled DIRECTORY
+
+To check the model on layouts that nobody has seen yet, say a random seed,
+`layouts 1`, put that in the place of the file, run `python3 -m unittest`, and
+put the old file back.
 
 The wheel carries the Ascend passes and runs them on a CPU.  Importing it
 pulls in torch; `pip install --no-deps tilelang==0.1.15` and then whatever the
@@ -17,19 +29,29 @@ import asks for takes less room.
 
 from __future__ import annotations
 
+import functools
 import json
+import math
 import random
 import re
 import sys
-from typing import Any
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import tilelang
 import tilelang.ascend.language as T
 from tilelang import tvm
 from tilelang.ascend import transform
 from tvm import tirx
+from tvm.tirx import functor
 
+VERSION = f"tilelang {tilelang.__version__}"
 CASES = 400
+DEPTHS = range(1, 11)
+TESTS = Path(__file__).resolve().parent
+VECTORS = TESTS / "vectors"
+LAYOUTS = "rewrite_flag_to_buf.json"
 
 EVENTS = [
     "MTE2_V",
@@ -43,19 +65,88 @@ EVENTS = [
     "M_FIX",
     "FIX_M",
 ]
-SET_FLAG, GET_BUF = "tl.ascend_set_flag", "tl.ascend_get_buf"
+SET_FLAG, WAIT_FLAG = "tl.ascend_set_flag", "tl.ascend_wait_flag"
+CROSS_SET_FLAG = "tl.ascend_cross_core_set_flag"
+CROSS_WAIT_FLAG = "tl.ascend_cross_core_wait_flag"
+GET_BUF, GEMM_L1 = "tl.ascend_get_buf", "tl.ascend_gemm_l1"
+INSERT_SYNC, REWRITE_FLAG_TO_BUF = "tl.InsertSync", "tl.RewriteFlagToBuf"
+GEMM_L1_LOCKS = 2
+CROSS_CORE_IDS = 16  # the cube addresses the second vector core's ids past them
 ITERATIONS = 64  # more than any ring is wide
 
 
-def calls(function: Any) -> list[Any]:
-    """Every call of an intrinsic in a function, in the order of the program."""
-    found: list[Any] = []
+class Ids(NamedTuple):
+    """The ids that one intrinsic uses: its hard_event or pipe, lowest, highest."""
 
-    def visit(node: Any) -> None:
-        if isinstance(node, tirx.Call) and isinstance(node.op, tvm.ir.Op):
-            found.append(node)
+    intrinsic: str
+    where: str
+    low: int
+    high: int
 
-    tirx.stmt_functor.post_order_visit(function.body, visit)
+
+@functor.visitor
+class IdVisitor(functor.PyStmtExprVisitor):
+    """Bounds ids by the loops, threads and conditions that they stand in, which is
+    how RewriteFlagToBuf does it; visits a call as often as the program holds it."""
+
+    def __init__(self) -> None:
+        """Know nothing, find nothing."""
+        super().__init__()
+        self.analyzer = tvm.arith.Analyzer()
+        self.found: list[Ids] = []
+
+    def visit_attr_stmt_(self, op: Any) -> None:
+        if isinstance(op.node, tirx.IterVar):
+            threads = tvm.ir.Range.from_min_extent(0, op.value)
+            self.analyzer.bind(op.node.var, threads, allow_override=True)
+        self.visit_stmt(op.body)
+
+    def visit_for_(self, op: Any) -> None:
+        loop = tvm.ir.Range.from_min_extent(op.min, op.extent)
+        self.analyzer.bind(op.loop_var, loop, allow_override=True)
+        self.visit_stmt(op.body)
+
+    def visit_if_then_else_(self, op: Any) -> None:
+        with self.analyzer.constraint_scope(op.condition):
+            self.visit_stmt(op.then_case)
+        if op.else_case is not None:
+            with self.analyzer.constraint_scope(tirx.Not(op.condition)):
+                self.visit_stmt(op.else_case)
+
+    def visit_evaluate_(self, op: Any) -> None:
+        call = op.value
+        if not isinstance(call, tirx.Call) or not isinstance(call.op, tvm.ir.Op):
+            return
+        name = call.op.name
+        where = ""
+        if name in {SET_FLAG, WAIT_FLAG, GET_BUF}:
+            where, id_ = str(call.args[0].value), call.args[1]
+        elif name in {CROSS_SET_FLAG, CROSS_WAIT_FLAG}:
+            where, id_ = str(call.args[1].value), call.args[2]
+        elif name == GEMM_L1:
+            id_ = call.args[10]
+        else:
+            return
+        bound = self.analyzer.const_int_bound(id_)
+        self.found.append(Ids(name, where, bound.min_value, bound.max_value))
+
+
+def ids_of(module: Any, *intrinsics: str) -> list[Ids]:
+    """The ids of every call of these intrinsics, in the order of the program."""
+    visitor = IdVisitor()
+    for function in module.functions.values():
+        visitor.visit_stmt(function.body)
+    return [each for each in visitor.found if each.intrinsic in intrinsics]
+
+
+def rings(ranges: list[tuple[int, int]]) -> list[list[int]]:
+    """Overlapping ranges of ids are one ring; as [base, width], in id order."""
+    found: list[list[int]] = []
+    for low, high in sorted(ranges):
+        if found and low < sum(found[-1]):
+            found[-1][1] = max(found[-1][1], high + 1 - found[-1][0])
+        else:
+            found.append([low, high + 1 - low])
     return found
 
 
@@ -65,6 +156,11 @@ def needed_locks(error: Exception) -> int:
     if match is None:
         raise error
     return int(match.group(1))
+
+
+def kept_or_spilled(ids: Ids) -> str:
+    """Where RewriteFlagToBuf put a sync point: its flags, or locks."""
+    return "lock" if ids.intrinsic == GET_BUF else "flag"
 
 
 # Layouts: the pass RewriteFlagToBuf alone
@@ -81,14 +177,14 @@ def layout_function(hard_events: dict[str, list[int]], lock_reserved: int) -> An
 
     if lock_reserved:  # gemm_l1 holds the slots [offset, offset + 1]
         zeros = [tirx.IntImm("int32", 0)] * 10
-        offset = tirx.IntImm("int32", lock_reserved - 2)
-        call("tl.ascend_gemm_l1", *zeros, offset)
+        offset = tirx.IntImm("int32", lock_reserved - GEMM_L1_LOCKS)
+        call(GEMM_L1, *zeros, offset)
     for event, widths in hard_events.items():
         base = 0
         for width in widths:
             event_id = tirx.FloorMod(i, tirx.IntImm("int32", width)) + base
             call(SET_FLAG, tirx.StringImm(event), event_id)
-            call("tl.ascend_wait_flag", tirx.StringImm(event), event_id)
+            call(WAIT_FLAG, tirx.StringImm(event), event_id)
             base += width
     loop = tirx.For(i, 0, ITERATIONS, tirx.ForKind.SERIAL, tirx.SeqStmt(body))
     return tirx.PrimFunc([], loop).with_attr("global_symbol", "main")
@@ -101,21 +197,12 @@ def record_layout(
     case: dict[str, Any] = {"hard_events": hard_events, "lock_reserved": lock_reserved}
     function = layout_function(hard_events, lock_reserved)
     try:
-        rewritten = transform.RewriteFlagToBuf()(tvm.IRModule({"main": function}))[
-            "main"
-        ]
+        rewritten = transform.RewriteFlagToBuf()(tvm.IRModule({"main": function}))
     except tvm.error.InternalError as error:
         return {**case, "lock_slots_needed": needed_locks(error)}
-    i = rewritten.body.loop_var
-    placed = []
-    for call in calls(rewritten):
-        # A spilled set_flag is a lock that does not block: mode 1.
-        if call.op.name == SET_FLAG or (call.op.name == GET_BUF and int(call.args[2])):
-            at_0 = tirx.stmt_functor.substitute(
-                call.args[1], {i: tirx.IntImm("int32", 0)}
-            )
-            where = "flag" if call.op.name == SET_FLAG else "lock"
-            placed.append([where, int(tvm.arith.Analyzer().simplify(at_0))])
+    # Each sync point sets its flag, then waits for it: every other call is enough.
+    calls = ids_of(rewritten, SET_FLAG, WAIT_FLAG, GET_BUF)[::2]
+    placed = [[kept_or_spilled(each), each.low] for each in calls]
     placements = {}
     for event, widths in hard_events.items():
         placements[event] = placed[: len(widths)]
@@ -159,8 +246,15 @@ def axpy(depth: int) -> Any:
                 T.copy(X[s * 2048 + bx * 256], x)
                 T.copy(Y[s * 2048 + bx * 256], y)
                 with T.SimdVF():
-                    for i in T.Parallel(256):
-                        z[i] = x[i] + y[i]
+                    m = T.simd.pset(32, "PAT_ALL")
+                    for k in range(4):
+                        T.simd.vsts(
+                            z[k * 64],
+                            T.simd.vadd(
+                                T.simd.vld(x[k * 64]), T.simd.vld(y[k * 64]), m
+                            ),
+                            m,
+                        )
                 T.copy(z, Z[s * 2048 + bx * 256])
 
     return main
@@ -187,16 +281,154 @@ def two_consumers(depth: int) -> Any:
                 with T.SimdVF():
                     m = T.simd.pset(32, "PAT_ALL")
                     for k in range(4):
-                        one = T.simd.vadds(T.simd.vld(x[k * 64]), T.float32(1), m)
-                        T.simd.vsts(p[k * 64], one, m)
+                        T.simd.vsts(
+                            p[k * 64],
+                            T.simd.vadds(T.simd.vld(x[k * 64]), T.float32(1), m),
+                            m,
+                        )
                 T.copy(p, P[s * 2048 + bx * 256])
                 T.copy(Y[s * 2048 + bx * 256], y)
                 with T.SimdVF():
-                    n = T.simd.pset(32, "PAT_ALL")
+                    m2 = T.simd.pset(32, "PAT_ALL")
                     for k in range(4):
-                        two = T.simd.vadds(T.simd.vld(y[k * 64]), T.float32(2), n)
-                        T.simd.vsts(q[k * 64], two, n)
+                        T.simd.vsts(
+                            q[k * 64],
+                            T.simd.vadds(T.simd.vld(y[k * 64]), T.float32(2), m2),
+                            m2,
+                        )
                 T.copy(q, Q[s * 2048 + bx * 256])
+
+    return main
+
+
+def gemm(depth: int, annotated: bool) -> Any:
+    """A tile of C after the other, on the cube alone."""
+
+    @T.prim_func
+    def main(
+        A: T.Tensor((1024, 4096), "bfloat16"),
+        B: T.Tensor((1024, 4096), "bfloat16"),
+        C: T.Tensor((1024, 1024), "float32"),
+    ):
+        with T.Kernel(16) as bx:
+            acc = T.alloc_l0c((64, 64), "float32")
+            a_l1 = T.alloc_l1((64, 64), "bfloat16")
+            b_l1 = T.alloc_l1((64, 64), "bfloat16")
+            if annotated:
+                T.annotate_buffer_versions({a_l1: depth, b_l1: depth})
+            for w in T.serial(16):
+                for k in T.Pipelined(64, num_stages=depth):
+                    T.copy(A[w * 64, k * 64], a_l1)
+                    T.copy(B[bx * 64, k * 64], b_l1)
+                    T.gemm(a_l1, b_l1, acc, transpose_B=True, clear_accum=(k == 0))
+                T.copy(acc, C[w * 64, bx * 64])
+
+    return main
+
+
+def gemm_auto(depth: int) -> Any:
+    """gemm, with the versions of its buffers left to the scheduler."""
+    return gemm(depth, False)
+
+
+def matmul(depth: int) -> Any:
+    """gemm, with as many versions as stages."""
+    return gemm(depth, True)
+
+
+def mixed(depth: int) -> Any:
+    """The cube multiplies, the vector cores store; the depth is the inner loop's."""
+
+    @T.prim_func
+    def main(
+        A: T.Tensor((1024, 2048), "bfloat16"),
+        B: T.Tensor((1024, 2048), "bfloat16"),
+        C: T.Tensor((1024, 1024), "float32"),
+    ):
+        with T.Kernel(16) as bx:
+            acc = T.alloc_l0c((64, 64), "float32")
+            a_l1 = T.alloc_l1((64, 64), "bfloat16")
+            b_l1 = T.alloc_l1((64, 64), "bfloat16")
+            out = T.alloc_shared((32, 64), "float32")
+            T.annotate_buffer_versions({a_l1: depth, b_l1: depth})
+            for w in T.serial(16):
+                for k in T.Pipelined(32, num_stages=depth):
+                    T.copy(A[w * 64, k * 64], a_l1)
+                    T.copy(B[bx * 64, k * 64], b_l1)
+                    T.gemm(a_l1, b_l1, acc, transpose_B=True, clear_accum=(k == 0))
+                T.dual_copy(acc, out)
+                T.dual_copy(out, C[w * 64 : w * 64 + 64, bx * 64 : bx * 64 + 64])
+
+    return main
+
+
+def mixed_deep(depth: int) -> Any:
+    """Like mixed, but the outer loop is what follows the depth."""
+
+    @T.prim_func
+    def main(
+        A: T.Tensor((1024, 512), "bfloat16"),
+        B: T.Tensor((1024, 512), "bfloat16"),
+        C: T.Tensor((1024, 1024), "float32"),
+    ):
+        with T.Kernel(16) as bx:
+            acc = T.alloc_l0c((64, 64), "float32")
+            a_l1 = T.alloc_l1((64, 64), "bfloat16")
+            b_l1 = T.alloc_l1((64, 64), "bfloat16")
+            out = T.alloc_shared((32, 64), "float32")
+            T.annotate_buffer_versions({a_l1: 2, b_l1: 2, out: depth})
+            for w in T.Pipelined(16, num_stages=depth):
+                for k in T.Pipelined(8, num_stages=2):
+                    T.copy(A[w * 64, k * 64], a_l1)
+                    T.copy(B[bx * 64, k * 64], b_l1)
+                    T.gemm(a_l1, b_l1, acc, transpose_B=True, clear_accum=(k == 0))
+                T.dual_copy(acc, out)
+                T.dual_copy(out, C[w * 64 : w * 64 + 64, bx * 64 : bx * 64 + 64])
+
+    return main
+
+
+def persistent_scale(depth: int) -> Any:
+    """Rows that some iterations skip, so a counter rotates the ids; g stays."""
+
+    @T.prim_func
+    def main(
+        X: T.Tensor((4096, 1024), "float32"),
+        G: T.Tensor((1024,), "float32"),
+        Y: T.Tensor((4096, 1024), "float32"),
+    ):
+        with T.Kernel(8) as bx:
+            x = T.alloc_shared((1024,), "float32")
+            g = T.alloc_shared((1024,), "float32")
+            y = T.alloc_shared((1024,), "float32")
+            T.annotate_buffer_versions({x: depth, y: depth})
+            T.copy(G[0], g)
+            for w in T.Pipelined(512, num_stages=depth):
+                if (w * 8 + bx) % 3 != 1:
+                    T.copy(X[w * 8 + bx, 0], x)
+                    with T.SimdVF():
+                        for i in T.Parallel(1024):
+                            y[i] = x[i] * g[i]
+                    T.copy(y, Y[w * 8 + bx, 0])
+
+    return main
+
+
+def short_loop(depth: int) -> Any:
+    """Six iterations, however deep the ring is."""
+
+    @T.prim_func
+    def main(X: T.Tensor((24576,), "float32"), Y: T.Tensor((24576,), "float32")):
+        with T.Kernel(8) as bx:
+            x = T.alloc_shared((512,), "float32")
+            y = T.alloc_shared((512,), "float32")
+            T.annotate_buffer_versions({x: depth, y: depth})
+            for s in T.Pipelined(6, num_stages=depth):
+                T.copy(X[s * 4096 + bx * 512], x)
+                with T.SimdVF():
+                    for i in T.Parallel(512):
+                        y[i] = x[i] + T.float32(3)
+                T.copy(y, Y[s * 4096 + bx * 512])
 
     return main
 
@@ -263,106 +495,112 @@ def handshake(depth: int, reserved: list[int]) -> Any:
     return main
 
 
+KERNELS: list[Callable[[int], Any]] = [
+    axpy,
+    two_consumers,
+    matmul,
+    mixed,
+    gemm_auto,
+    persistent_scale,
+    short_loop,
+    mixed_deep,
+    one_input_kept,
+]
+
+
 class Seen(Exception):
     """The last pass of interest has run: no need to go on."""
 
 
-def compile_until(function: Any, last: str) -> Any:
-    """The module as it is after a pass of the whole compiler."""
-    modules: list[Any] = []
+class Compiled(NamedTuple):
+    """A module after InsertSync, before RewriteFlagToBuf and after it, as far as
+    the compiler came, and what stopped it."""
+
+    synced: Any
+    before: Any
+    after: Any
+    error: Exception | None
+
+    def after_insert_sync(self) -> Any:
+        """The module that is there unless the compiler stopped before."""
+        if self.synced is None and self.error is not None:
+            raise self.error
+        return self.synced
+
+
+def compile_function(function: Any) -> Compiled:
+    """Run the whole compiler, up to the end of RewriteFlagToBuf."""
+    modules: dict[str, Any] = {}
 
     @tvm.ir.instrument.pass_instrument
     class Watch:
+        def run_before_pass(self, module: Any, info: Any) -> None:
+            if info.name == REWRITE_FLAG_TO_BUF:
+                modules["before"] = module
+
         def run_after_pass(self, module: Any, info: Any) -> None:
-            if info.name == last:
-                modules.append(module)
+            if info.name == INSERT_SYNC:
+                modules["synced"] = module
+            elif info.name == REWRITE_FLAG_TO_BUF:
+                modules["after"] = module
                 raise Seen
 
+    stopped = None
     target = tvm.target.Target("ascend")
     try:
         with target, tvm.transform.PassContext(instruments=[Watch()]):
             tilelang.lower(function, target="ascend")
-    except Exception:
-        if not modules:
-            raise
-    return modules[0]
+    except RuntimeError as error:  # Seen arrives as one, too
+        if "after" not in modules:
+            stopped = error
+    return Compiled(
+        modules.get("synced"), modules.get("before"), modules.get("after"), stopped
+    )
 
 
-def id_ranges(module: Any) -> list[tuple[str, str, int, int]]:
-    """Of every set_flag, wait_flag and lock: the intrinsic's name, its hard_event
-    or pipe, and the lowest and the highest id, in the order of the program."""
-    found: list[tuple[str, str, int, int]] = []
-    analyzer = tvm.arith.Analyzer()
-
-    def visit_loop(node: Any) -> None:
-        if isinstance(node, tirx.For):
-            analyzer.bind(
-                node.loop_var, tvm.ir.Range.from_min_extent(node.min, node.extent)
-            )
-
-    for function in module.functions.values():
-        tirx.stmt_functor.post_order_visit(function.body, visit_loop)
-        for call in calls(function):
-            name = call.op.name
-            if name.startswith("tl.ascend_cross_core_"):
-                where, event_id = call.args[1:3]
-            elif name in {SET_FLAG, "tl.ascend_wait_flag", GET_BUF}:
-                where, event_id = call.args[:2]
-            else:
-                continue
-            bound = analyzer.const_int_bound(event_id)
-            found.append((name, str(where.value), bound.min_value, bound.max_value))
-    return found
+@functools.cache
+def compile_kernel(kernel: Callable[[int], Any], depth: int) -> Compiled:
+    """Compile once what several files are recorded from."""
+    return compile_function(kernel(depth))
 
 
-def rings(ranges: list[tuple[int, int]]) -> list[list[int]]:
-    """Overlapping ranges of ids are one ring; as [base, width], in id order."""
-    found: list[list[int]] = []
-    for low, high in sorted(ranges):
-        if found and low < sum(found[-1]):
-            found[-1][1] = max(found[-1][1], high + 1 - found[-1][0])
-        else:
-            found.append([low, high + 1 - low])
-    return found
+def rings_by_event(module: Any) -> dict[str, list[list[int]]]:
+    """The rings of ids of each hard_event."""
+    by_event: dict[str, list[tuple[int, int]]] = {}
+    for ids in ids_of(module, SET_FLAG, WAIT_FLAG):
+        by_event.setdefault(ids.where, []).append((ids.low, ids.high))
+    return {event: rings(ranges) for event, ranges in by_event.items()}
 
 
 def record_kernel(
-    kernel: Any, depths: range, traits: dict[str, dict[str, Any]] | None = None
+    kernel: Callable[[int], Any],
+    depths: range,
+    traits: dict[str, dict[str, Any]] | None = None,
 ) -> dict[str, Any]:
     """Compile a kernel at each depth: its sync points, then their flags and locks.
     traits says of a hard_event's sync points what the compiler does not print."""
-    sync_points: list[dict[str, Any]] = []
+    # These kernels have the same sync points at all these depths.
+    blocks = rings_by_event(compile_kernel(kernel, depths[0]).after_insert_sync())
+    events = [event for event, of_event in blocks.items() for _ in of_event]
     by_depth: dict[str, Any] = {}
     for depth in depths:
-        if not sync_points:  # these kernels have the same ones at all these depths
-            by_event: dict[str, list[tuple[int, int]]] = {}
-            for _, event, *ids in id_ranges(
-                compile_until(kernel(depth), "tl.InsertSync")
-            ):
-                by_event.setdefault(event, []).append((ids[0], ids[1]))
-            for event, ranges in by_event.items():
-                for _ in rings(ranges):
-                    name = f"s{len(sync_points)}"
-                    more = (traits or {}).get(event, {})
-                    sync_points.append({"name": name, "event": event, **more})
-        try:
-            module = compile_until(kernel(depth), "tl.RewriteFlagToBuf")
-        except tvm.error.InternalError as error:
-            by_depth[str(depth)] = {"lock_slots_needed": needed_locks(error)}
+        compiled = compile_kernel(kernel, depth)
+        if compiled.error is not None:
+            needed = needed_locks(compiled.error)
+            by_depth[str(depth)] = {"lock_slots_needed": needed}
             continue
-        flags: dict[str, list[tuple[int, int]]] = {
-            point["event"]: [] for point in sync_points
-        }
-        locks: list[tuple[int, int]] = []
-        for name, event, *ids in id_ranges(module):
-            (locks if name == GET_BUF else flags[event]).append((ids[0], ids[1]))
+        flags = rings_by_event(compiled.after)
+        locks = [(ids.low, ids.high) for ids in ids_of(compiled.after, GET_BUF)]
         by_depth[str(depth)] = {
-            "flags": {event: rings(ranges) for event, ranges in flags.items()},
+            "flags": {event: flags.get(event, []) for event in blocks},
             "locks": rings(locks),
         }
     return {
         "kernel": kernel.__name__,
-        "sync_points": sync_points,
+        "sync_points": [
+            {"name": f"s{number}", "event": event, **(traits or {}).get(event, {})}
+            for number, event in enumerate(events)
+        ],
         "lock_reserved": 0,
         "depths": by_depth,
     }
@@ -372,18 +610,16 @@ def record_handshake(reserved: list[int], depths: range) -> dict[str, Any]:
     """Where the two flags of the handshake are, as the vector cores see them."""
     by_depth: dict[str, Any] = {}
     for depth in depths:
-        try:
-            module = compile_until(handshake(depth, reserved), "tl.InsertSync")
-        except tvm.error.InternalError as error:
-            if "contiguous cross-core flag slots" not in str(error):
-                raise
+        compiled = compile_function(handshake(depth, reserved))
+        if "contiguous cross-core flag slots" in str(compiled.error):
             by_depth[str(depth)] = {"rejected": True}
             continue
         bases = {}
-        for name, pipe, low, high in id_ranges(module):
-            if pipe == "PIPE_MTE3" and high - low == depth - 1:
-                free = name == "tl.ascend_cross_core_set_flag"
-                bases["free" if free else "ready"] = low
+        module = compiled.after_insert_sync()
+        for ids in ids_of(module, CROSS_SET_FLAG, CROSS_WAIT_FLAG):
+            if ids.where == "PIPE_MTE3" and ids.high - ids.low == depth - 1:
+                free = ids.intrinsic == CROSS_SET_FLAG
+                bases["free" if free else "ready"] = ids.low
         by_depth[str(depth)] = {"free": bases["free"], "ready": bases["ready"]}
     return {
         "kernel": "cube_to_vector_handshake",
@@ -398,40 +634,203 @@ def record_handshake(reserved: list[int], depths: range) -> dict[str, Any]:
     }
 
 
-def main(what: str, seed: str = "1") -> None:
-    """Print one file of vectors."""
-    document: dict[str, Any]
-    if what == "layouts":
-        dice = random.Random(int(seed))
-        document = {
-            "source": "tl.RewriteFlagToBuf of tilelang 0.1.15",
-            "cases": [record_layout(*random_layout(dice)) for _ in range(CASES)],
-        }
-    elif what == "sharing":
-        traits = {
-            "MTE3_V": {"cross_iter": True, "share": "stored"},
-            "V_MTE2": {"cross_iter": True, "versions": 1},
-            "MTE2_V": {"versions": 1},
-            "V_MTE3": {"share": "computed"},
-        }
-        document = {
-            "source": "tl.InsertSync + tl.RewriteFlagToBuf of tilelang 0.1.15",
-            "sharing": "on-demand",
-            "kernels": [record_kernel(one_input_kept, range(3, 11), traits)],
-        }
+# Compiled kernels: the text that the compiler prints, and what is in it
+
+
+def buffers_of(module: Any) -> list[list[Any]]:
+    """Scope, bytes of one version and versions of each buffer on the chip."""
+    buffers: list[Any] = []
+    versions: dict[Any, int] = {}
+
+    def visit(node: Any) -> None:
+        if isinstance(node, tirx.SBlock):
+            buffers.extend(node.alloc_buffers)
+            for data, count in node.annotations.get(
+                "tl.buffer_versions_map", {}
+            ).items():
+                versions[data] = int(count)
+
+    for function in module.functions.values():
+        tirx.stmt_functor.post_order_visit(function.body, visit)
+    found = []
+    for buffer in buffers:
+        if buffer.scope().startswith("shared"):
+            bits = tvm.DataType(buffer.dtype).bits
+            size = math.prod(map(int, buffer.shape)) * bits // 8
+            found.append([buffer.scope(), size, versions.get(buffer.data, 1)])
+    return found
+
+
+def record_rewriting(
+    before: Any, after: Any, blocks: dict[str, list[list[int]]]
+) -> dict[str, dict[str, list[Any]]]:
+    """Where RewriteFlagToBuf put each block: it replaces call by call."""
+    flags = ids_of(before, SET_FLAG, WAIT_FLAG)
+    rewritten = ids_of(after, SET_FLAG, WAIT_FLAG, GET_BUF)
+    if len(flags) != len(rewritten):
+        raise ValueError(f"{len(flags)} flags have become {len(rewritten)}")
+    found: dict[str, dict[str, list[Any]]] = {event: {} for event in blocks}
+    for old, new in zip(flags, rewritten):
+        for first, width in blocks[old.where]:
+            if first <= old.low < first + width:
+                moved = first + new.low - old.low
+                found[old.where][str(first)] = [kept_or_spilled(new), moved]
+    return found
+
+
+def record_synced(module: Any) -> dict[str, Any]:
+    """What InsertSync allotted."""
+    found: dict[str, Any] = {"blocks": rings_by_event(module)}
+    cross_core = []
+    for ids in ids_of(module, CROSS_SET_FLAG, CROSS_WAIT_FLAG):
+        low = ids.low % CROSS_CORE_IDS
+        cross_core.append((low, low + ids.high - ids.low))
+    if cross_core:
+        found["cross_core"] = rings(cross_core)
+    return found
+
+
+def stopped_by(error: Exception) -> str:
+    """What stopped a compile: the lock pool, or else in the compiler's words."""
+    if "total spilled mutex slots" in str(error):
+        return "lock pool"
+    return str(error).splitlines()[0]
+
+
+def record_compiled(kernel: Callable[[int], Any], depths: range) -> dict[str, Any]:
+    """What is allotted at each depth, and what becomes of it."""
+    lock_reserved = 0
+    by_depth: dict[str, Any] = {}
+    for depth in depths:
+        compiled = compile_kernel(kernel, depth)
+        at_depth: dict[str, Any] = by_depth.setdefault(str(depth), {})
+        if compiled.synced is not None:
+            at_depth.update(record_synced(compiled.synced))
+        if compiled.before is not None:
+            for ids in ids_of(compiled.before, GEMM_L1):
+                lock_reserved = max(lock_reserved, ids.low + GEMM_L1_LOCKS)
+        if compiled.error is None:
+            at_depth["after"] = record_rewriting(
+                compiled.before, compiled.after, at_depth["blocks"]
+            )
+        else:
+            at_depth["stops"] = stopped_by(compiled.error)
+        if compiled.synced is not None:
+            at_depth["buffers"] = buffers_of(compiled.synced)
+    return {
+        "kernel": kernel.__name__,
+        "lock_reserved": lock_reserved,
+        "depths": by_depth,
+    }
+
+
+def write_texts(directory: Path) -> None:
+    """What the compiler prints after InsertSync, of each kernel at each depth."""
+    for kernel in KERNELS:
+        for depth in DEPTHS:
+            path = directory / f"{kernel.__name__}.d{depth}.tir"
+            compiled = compile_kernel(kernel, depth)
+            if compiled.synced is None:
+                path.unlink(missing_ok=True)
+            else:
+                path.write_text(compiled.synced.script() + "\n", "ascii")
+
+
+# The files
+
+
+def layouts_document(seed: str | None = None) -> dict[str, Any]:
+    """rewrite_flag_to_buf.json: the layouts of the file as it is, or random ones."""
+    if seed is None:
+        recorded = json.loads((VECTORS / LAYOUTS).read_text("ascii"))["cases"]
+        layouts = [(each["hard_events"], each["lock_reserved"]) for each in recorded]
     else:
-        document = {
-            "source": "tl.InsertSync + tl.RewriteFlagToBuf of tilelang 0.1.15",
-            "kernels": [
-                record_kernel(axpy, range(1, 11)),
-                record_kernel(two_consumers, range(3, 11)),
-            ],
-            "cross_core": [
-                record_handshake(reserved, range(2, 18))
-                for reserved in ([], [15], [3], [2, 9])
-            ],
-        }
-    json.dump(document, sys.stdout)
+        dice = random.Random(int(seed))
+        layouts = [random_layout(dice) for _ in range(CASES)]
+    return {
+        "source": f"{REWRITE_FLAG_TO_BUF} of {VERSION}",
+        "cases": [record_layout(*layout) for layout in layouts],
+    }
+
+
+def kernels_document() -> dict[str, Any]:
+    """kernels.json"""
+    return {
+        "source": f"{INSERT_SYNC} + {REWRITE_FLAG_TO_BUF} of {VERSION}",
+        "kernels": [
+            record_kernel(axpy, DEPTHS),
+            record_kernel(two_consumers, range(3, 11)),
+        ],
+        "cross_core": [
+            record_handshake(reserved, range(2, 18))
+            for reserved in ([], [15], [3], [2, 9])
+        ],
+    }
+
+
+def sharing_document() -> dict[str, Any]:
+    """sharing.json"""
+    traits = {
+        "MTE3_V": {"cross_iter": True, "share": "stored"},
+        "V_MTE2": {"cross_iter": True, "versions": 1},
+        "MTE2_V": {"versions": 1},
+        "V_MTE3": {"share": "computed"},
+    }
+    return {
+        "source": f"{INSERT_SYNC} + {REWRITE_FLAG_TO_BUF} of {VERSION}",
+        "sharing": "on-demand",
+        "kernels": [record_kernel(one_input_kept, range(3, 11), traits)],
+    }
+
+
+def compiled_kernels_document() -> dict[str, Any]:
+    """compiled_kernels.json"""
+    return {
+        "note": f"recorded with {VERSION}: per depth, blocks are [first id, width] "
+        "of each hard_event after InsertSync (cross_core: the cross-core ones, "
+        "modulo 16); after is [flag or lock, first id] for each block, by its "
+        "first id, after RewriteFlagToBuf; stops: the compile stops there; "
+        "buffers are [scope, bytes of one version, versions]",
+        "kernels": [record_compiled(kernel, DEPTHS) for kernel in KERNELS],
+    }
+
+
+# What is recorded, its file, and how many levels of it are laid out in lines.
+DOCUMENTS: dict[str, tuple[Callable[..., dict[str, Any]], str, int]] = {
+    "layouts": (layouts_document, LAYOUTS, 2),
+    "kernels": (kernels_document, "kernels.json", 4),
+    "sharing": (sharing_document, "sharing.json", 4),
+    "compiled_kernels": (compiled_kernels_document, "compiled_kernels.json", 4),
+}
+
+
+def in_lines(value: Any, levels: int, indent: str = "\n") -> str:
+    """JSON with a line for each item, down to so many levels: one depth a line."""
+    if not levels or not value or not isinstance(value, (dict, list)):
+        return json.dumps(value)
+    inner = indent + " "
+    if isinstance(value, list):
+        items = [in_lines(each, levels - 1, inner) for each in value]
+        return f"[{inner}{f',{inner}'.join(items)}{indent}]"
+    items = [
+        f"{json.dumps(key)}: {in_lines(each, levels - 1, inner)}"
+        for key, each in value.items()
+    ]
+    return f"{{{inner}{f',{inner}'.join(items)}{indent}}}"
+
+
+def main(what: str, *args: str) -> None:
+    """Print one file of vectors, or write the texts, or everything."""
+    if what == "compiled":
+        write_texts(Path(*args))
+    elif what == "all":
+        for record, name, levels in DOCUMENTS.values():
+            text = in_lines(record(), levels) + "\n"
+            (VECTORS / name).write_text(text, "ascii")
+        write_texts(TESTS / "compiled")
+    else:
+        record, _, levels = DOCUMENTS[what]
+        print(in_lines(record(*args), levels))
 
 
 if __name__ == "__main__":

@@ -59,7 +59,6 @@ class BadInput(unittest.TestCase):
         for option, values in (
             ("--depth", "3 and 4"),
             ("--max-depth", "3 and 4"),
-            ("--read", "'3' and '4'"),
             ("--lock-reserved", "3 and 4"),
         ):
             self.assert_error(

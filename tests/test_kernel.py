@@ -129,6 +129,7 @@ VEC_ADD_JSON = {
     "last_depth_in_memory": None,
     "binds_first": None,
     "memories": [],
+    "read": [],
 }
 
 
