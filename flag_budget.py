@@ -128,24 +128,22 @@ def _check_number(what: str, number: int, unit: str = "") -> None:
         )
 
 
-def _check_versions(versions: int | None, max_versions: int | None) -> None:
-    if versions is not None and max_versions is not None:
+def _check_versions(each: SyncPoint | Buffer) -> None:
+    for what in "versions", "max_versions":
+        if getattr(each, what) is not None:
+            _check_number(what, getattr(each, what))
+    if each.versions and each.max_versions:
         raise ValueError(
-            f"versions {versions} and max_versions {max_versions}: expected one of them"
+            f"versions {each.versions} and max_versions {each.max_versions}: expected"
+            " one of them"
         )
-    if versions is not None:
-        _check_number("versions", versions)
-    if max_versions is not None:
-        _check_number("max_versions", max_versions)
 
 
-def _num_versions(versions: int | None, max_versions: int | None, depth: int) -> int:
+def _num_versions(each: SyncPoint | Buffer, depth: int) -> int:
     """What is fixed, or the depth, or the depth up to a limit: the scheduler gives a
     buffer that nobody annotated as many versions as its schedule needs, at most
     num_stages (tilelang/ascend/transform/z3_scheduler.py:435)."""
-    if versions is not None:
-        return versions
-    return depth if max_versions is None else min(depth, max_versions)
+    return each.versions or min(depth, each.max_versions or depth)
 
 
 @dataclass(frozen=True)
@@ -185,11 +183,7 @@ class SyncPoint:
                     f"event {self.event!r}: expected cross-core, or PROD_CONS of two"
                     f" different pipes of {' '.join(sorted(PIPES))}"
                 )
-        _check_versions(self.versions, self.max_versions)
-
-    def num_versions(self, depth: int) -> int:
-        """How many contiguous ids it rotates through at this depth."""
-        return _num_versions(self.versions, self.max_versions, depth)
+        _check_versions(self)
 
 
 @dataclass(frozen=True)
@@ -216,16 +210,7 @@ class Buffer:
         _check_name("name", self.name)
         _check_memory(self.memory)
         _check_number("bytes", self.bytes, "M")
-        _check_versions(self.versions, self.max_versions)
-
-    def num_versions(self, depth: int) -> int:
-        """How many times it is there at this depth."""
-        return _num_versions(self.versions, self.max_versions, depth)
-
-    @property
-    def follows_depth(self) -> bool:
-        """Whether each stage more is one version more, without end."""
-        return self.versions is None and self.max_versions is None
+        _check_versions(self)
 
 
 def _check_memory(name: str) -> None:
@@ -311,8 +296,11 @@ class Kernel:
     @property
     def memories(self) -> tuple[str, ...]:
         """The memories that hold a buffer, in the order of MEMORIES."""
-        used = {each.memory for each in self.buffers}
-        return tuple(memory for memory in MEMORIES if memory in used)
+        return tuple(
+            name
+            for name in MEMORIES
+            if any(each.memory == name for each in self.buffers)
+        )
 
 
 # Two loads and their releases, without an event and so all in one namespace.
@@ -345,13 +333,10 @@ class Placement(NamedTuple):
 class Namespace(NamedTuple):
     """One namespace at one depth.
 
-    name         the hard_event, CROSS_CORE, or None for the unnamed
-                 one
+    name         the hard_event, CROSS_CORE, or None for the unnamed one
     slots        how many slots it has that are not reserved
-    ids          how many ids the allocator asks for, over all
-                 allocations
-    kept_slots   how many of them stay flags; all of them unless one
-                 spills
+    ids          how many ids the allocator asks for, over all allocations
+    kept_slots   how many of them stay flags; all of them unless one spills
     sync_points  one for each sync point, as declared
     """
 
@@ -505,7 +490,7 @@ def _share_on_demand(
         if required > slots or base is None:
             for allocation in group:
                 first = allocation[0]
-                # Only a cross-core handshake alternates on one ring: :1634.
+                # Only a cross-core handshake alternates on one ring: :1639.
                 mixed = points[first].cross_iter != point.cross_iter
                 if widths[first] >= width and (cross_core or not mixed):
                     joined = allocation
@@ -536,7 +521,7 @@ def _plan_namespace(
     if cross_core:
         free = [slot not in kernel.reserved for slot in range(CROSS_CORE_SLOTS)]
     slots = free.count(True)
-    widths = [point.num_versions(depth) for point in points]
+    widths = [_num_versions(point, depth) for point in points]
     allocations = _allocate(points, widths, free, cross_core, kernel.sharing)
     demands = [max(widths[each] for each in members) for members in allocations]
     kept_slots, lock = 0, first_lock
@@ -561,7 +546,7 @@ def _plan_namespace(
 def _plan_memories(kernel: Kernel, depth: int) -> tuple[Memory, ...]:
     used = dict.fromkeys(kernel.memories, 0)
     for each in kernel.buffers:
-        used[each.memory] += each.bytes * each.num_versions(depth)
+        used[each.memory] += each.bytes * _num_versions(each, depth)
     return tuple(Memory(name, kernel.capacities[name], used[name]) for name in used)
 
 
@@ -617,15 +602,13 @@ def plan(kernel: Kernel, depth: int) -> Plan:
 # The limits over depths
 
 
-def _last_before(
-    kernel: Kernel, depths: Iterable[int], ends: Callable[[int], bool]
-) -> int | None:
-    """The depth before the first of these at which something ends, if it does at any.
-    Where the kernel was read at some depths, it is another one there, and behind."""
+def _last_before(kernel: Kernel, depths: Iterable[int], what: str) -> int | None:
+    """The depth before the first of these whose plan has something of this, if one
+    has.  Where the kernel was read it is another one, at that depth and none behind."""
     read = kernel.readings
     behind = {min(depth + 1, LARGEST) for depth in read}
     for depth in sorted({*depths, *read, *behind}):
-        if ends(depth):
+        if getattr(plan(kernel, depth), what):
             return depth - 1
     return None
 
@@ -633,36 +616,28 @@ def _last_before(
 def last_depth_without_spill(kernel: Kernel) -> int | None:
     """The depth before the first at which a sync point spills: 0 where depth 1
     spills, None where none does, which takes widths that do not grow for ever."""
-    depths = range(1, CROSS_CORE_SLOTS + 2)  # the last is wider than any namespace
-    return _last_before(kernel, depths, lambda depth: bool(plan(kernel, depth).spilled))
+    wider_than_any_namespace = CROSS_CORE_SLOTS + 1
+    return _last_before(kernel, range(1, wider_than_any_namespace + 1), "spilled")
 
 
 def last_depth_that_compiles(kernel: Kernel) -> int | None:
     """The depth before the first at which the compile stops for want of cross-core
     slots or locks: 0 where depth 1 is rejected, None where none is."""
-    depths = range(1, LOCK_POOL_SLOTS + 2)  # the last is wider than the lock pool
-    return _last_before(
-        kernel, depths, lambda depth: bool(plan(kernel, depth).rejected)
-    )
+    wider_than_the_lock_pool = LOCK_POOL_SLOTS + 1
+    return _last_before(kernel, range(1, wider_than_the_lock_pool + 1), "rejected")
 
 
 def last_depth_in_memory(kernel: Kernel) -> int | None:
-    """The last depth before the first at which the buffers are more than a memory
-    holds: 0 where that is depth 1, None where no depth is, or there are no buffers."""
-
-    def overflows(each: Kernel, depth: int) -> bool:
-        return any(memory.used > memory.bytes for memory in _plan_memories(each, depth))
-
-    fits, first = 0, LARGEST * UNITS["M"] + 1  # more stages than any memory has bytes
-    while overflows(kernel, first) and first - fits > 1:
+    """The depth before the first at which the buffers are more than a memory holds: 0
+    where that is depth 1, None where no depth is, or there are no buffers."""
+    fits, first = 0, LARGEST
+    while first - fits > 1:
         depth = (fits + first) // 2
-        if overflows(kernel, depth):
+        if any(each.used > each.bytes for each in _plan_memories(kernel, depth)):
             first = depth
         else:
             fits = depth
-    return _last_before(
-        kernel, [first], lambda depth: overflows(kernel.at(depth), depth)
-    )
+    return _last_before(kernel, [first], "out_of_memory")
 
 
 def binds_first(kernel: Kernel) -> str | None:
@@ -680,11 +655,11 @@ def binds_first(kernel: Kernel) -> str | None:
 
 def stage_bytes(kernel: Kernel, memory: str) -> int:
     """How many bytes of a memory one stage takes: one version of each buffer that
-    follows the depth."""
+    follows the depth without end."""
     return sum(
         each.bytes
         for each in kernel.buffers
-        if each.memory == memory and each.follows_depth
+        if each.memory == memory and not (each.versions or each.max_versions)
     )
 
 
@@ -693,16 +668,12 @@ def largest_stage_for_flags(kernel: Kernel, memory: str) -> int | None:
     it, beside what else is in it, the memory still holds one depth more than the
     flags last.  0 where no stage is so small; None where the flags last for ever or
     nothing in this memory follows the depth."""
-    flags = last_depth_without_spill(kernel)
-    if flags is None or not stage_bytes(kernel, memory):
+    flags, stage = last_depth_without_spill(kernel), stage_bytes(kernel, memory)
+    if flags is None or not stage:
         return None
     depth = flags + 1
-    beside = sum(
-        each.bytes * each.num_versions(depth)
-        for each in kernel.buffers
-        if each.memory == memory and not each.follows_depth
-    )
-    return max(0, (kernel.capacities[memory] - beside) // depth)
+    used = {each.name: each.used for each in _plan_memories(kernel, depth)}[memory]
+    return max(0, stage + (kernel.capacities[memory] - used) // depth)
 
 
 # The report
@@ -778,7 +749,7 @@ def _exceptions(kernel: Kernel, depth: int) -> str:
         ("at most", [each for each in kernel.sync_points if each.max_versions]),
     ):
         if points:
-            widths = [f"{each.name}={each.num_versions(depth)}" for each in points]
+            widths = [f"{each.name}={_num_versions(each, depth)}" for each in points]
             parts.append(f"{what}: {', '.join(widths)}")
     return f" ({'; '.join(parts)})" if parts else ""
 
@@ -810,15 +781,12 @@ def _namespace_lines(namespace: Namespace, reserved: list[int]) -> Iterator[str]
     else:
         spare = slots - namespace.ids
         yield f"-> fits in {slots} slots; no spill ({spare} slots spare)"
-    name_width = max(len(each.name) for each in points)
-    base_width = max(len(str(each.base)) for each in points)
-    versions_width = max(len(str(each.num_versions)) for each in points)
+    rows = []
     for each in points:
         where = "base" if each.placement == "flag" else "lock"
-        yield (
-            f"{each.name:{name_width}} {where} {each.base:<{base_width}}"
-            f" id = i % {each.num_versions:<{versions_width}} + {each.base}"
-        )
+        ids = ["id = i %", str(each.num_versions), f"+ {each.base}"]
+        rows.append([each.name, where, str(each.base), *ids])
+    yield from _columns(rows, str.ljust, " ")
 
 
 def _lock_line(depth_plan: Plan) -> str:
@@ -871,10 +839,16 @@ def _table(kernel: Kernel, plans: Sequence[Plan]) -> Iterator[str]:
                 _verdict(at),
             ]
         )
+    return _columns(rows, str.rjust)
+
+
+def _columns(
+    rows: Sequence[Sequence[str]], justify: Callable[[str, int], str], gap: str = "  "
+) -> Iterator[str]:
+    """The rows with all columns but the last as wide as their widest cell."""
     widths = [max(map(len, column)) for column in zip(*rows)][:-1]
     for row in rows:
-        cells = [cell.rjust(width) for cell, width in zip(row, widths)]
-        yield "  ".join([*cells, row[-1]])
+        yield gap.join([*map(justify, row, widths), row[-1]])
 
 
 def _limits(kernel: Kernel) -> Iterator[str]:
@@ -886,14 +860,14 @@ def _limits(kernel: Kernel) -> Iterator[str]:
             " every width is fixed or limited, and none spills"
         )
     else:
-        spills = ", ".join(_over(kernel, plan(kernel, flags + 1)).values())
+        lasts = "flag slots do not last to any depth; depth 1 already spills"
         if flags:
-            yield (
+            lasts = (
                 f"flag slots last to depth {flags};"
-                f" depth {flags + 1} is the first to spill: {spills}"
+                f" depth {flags + 1} is the first to spill"
             )
-        else:
-            yield f"flag slots do not last to any depth; depth 1 already spills: {spills}"
+        spills = _over(kernel, plan(kernel, flags + 1)).values()
+        yield f"{lasts}: {', '.join(spills)}"
     compiles = last_depth_that_compiles(kernel)
     if compiles is not None:
         rejected = plan(kernel, compiles + 1)
@@ -918,40 +892,39 @@ def _over(kernel: Kernel, depth_plan: Plan) -> dict[str | None, str]:
 
 
 def _memory_limits(kernel: Kernel) -> Iterator[str]:
-    memory = last_depth_in_memory(kernel)
+    memory, first = last_depth_in_memory(kernel), binds_first(kernel)
     if memory is None:
         yield "memory lasts to any depth"
     else:
-        needs = ", ".join(
-            f"{each.name} {_demand(each)}"
-            for each in _plan_memories(kernel.at(memory + 1), memory + 1)
-            if each.used > each.bytes
-        )
+        lasts = "memory does not last to any depth; depth 1 already needs"
         if memory:
-            yield f"memory lasts to depth {memory}; depth {memory + 1} needs {needs}"
-        else:
-            yield f"memory does not last to any depth; depth 1 already needs {needs}"
-    first = binds_first(kernel)
-    if first == "both":
-        yield "flag slots and memory bind at the same depth"
-    elif first:
-        yield f"{first} {'binds' if first == 'memory' else 'bind'} first"
+            lasts = f"memory lasts to depth {memory}; depth {memory + 1} needs"
+        at = plan(kernel, memory + 1)
+        over = [each for each in at.memories if each.name in at.out_of_memory]
+        yield f"{lasts} {', '.join(f'{each.name} {_demand(each)}' for each in over)}"
+    if first:
+        yield {
+            "flag slots": "flag slots bind first",
+            "memory": "memory binds first",
+            "both": "flag slots and memory bind at the same depth",
+        }[first]
     for name in kernel.memories:
         largest = largest_stage_for_flags(kernel, name)
-        if largest:
-            yield (
-                f"in {name}, flag slots bind first while a stage takes at most"
-                f" {largest} bytes (it takes {stage_bytes(kernel, name)})"
-            )
-        elif largest == 0:
-            yield f"in {name}, flag slots never bind first"
+        if largest is not None:
+            line = f"in {name}, flag slots never bind first"
+            if largest:
+                line = (
+                    f"in {name}, flag slots bind first while a stage takes at most"
+                    f" {largest} bytes (it takes {stage_bytes(kernel, name)})"
+                )
+            yield line
 
 
 def json_report(
     kernel: Kernel, depths: Iterable[int], read: Sequence[object] = ()
 ) -> Iterator[str]:
-    """The same as one JSON document, a line per depth; read is what stands there of
-    the texts that the kernel was read from."""
+    """The same as one JSON document, a line per depth; read is what it says of the
+    texts that the kernel was read from."""
     yield '{"depths": ['
     comma = ""
     for depth in depths:
@@ -1005,19 +978,15 @@ def _reading_lines(readings: Sequence[_Reading], kernel: Kernel) -> Iterator[str
     deepest, *further = readings
     also = "".join(f"; also at depth {each.depth}: {each.file}" for each in further)
     yield f"read at depth {deepest.depth}: {deepest.file}{also}"
-    rows: list[tuple[str, str, str, str]] = []
-    for point, ring in deepest.sync_points:
-        ids = (
-            f"id {ring.low}" if ring.low == ring.high else f"ids {ring.low}-{ring.high}"
-        )
-        rows.append((point.name, ids, _growth(point), _lines_of(ring.lines)))
-    for buffer, _, line in deepest.buffers:
+    rows = []
+    for point, read in zip(deepest.kernel.sync_points, deepest.document["sync_points"]):
+        low, high = read["ids"]
+        ids = f"id {low}" if low == high else f"ids {low}-{high}"
+        rows.append([point.name, ids, _growth(point), _lines_of(read["lines"])])
+    for buffer, read in zip(deepest.kernel.buffers, deepest.document["buffers"]):
         size = f"{buffer.memory} {_kilobytes(buffer.bytes)}"
-        rows.append((buffer.name, size, _growth(buffer), _lines_of([line])))
-    widths = [max(map(len, column)) for column in zip(*rows)][:-1]
-    for row in rows:
-        cells = [cell.ljust(width) for cell, width in zip(row, widths)]
-        yield "  ".join([*cells, row[-1]])
+        rows.append([buffer.name, size, _growth(buffer), _lines_of([read["line"]])])
+    yield from _columns(rows, str.ljust)
     if deepest.gemms:
         yield f"gemm_l1 holds {GEMM_L1_LOCKS} locks, {_lines_of(deepest.gemms)}"
     if deepest.simt and kernel.capacities["ub"] == SIMT_UB:
@@ -1034,28 +1003,6 @@ def _lines_of(lines: Sequence[int]) -> str:
     return f"line{'s' if len(lines) > 1 else ''} {_listed([*map(str, lines)], 4)}"
 
 
-def _reading_document(reading: _Reading) -> dict[str, object]:
-    return {
-        "file": reading.file,
-        "depth": reading.depth,
-        "sync_points": [
-            {"name": point.name, "ids": [ring.low, ring.high], "lines": ring.lines}
-            for point, ring in reading.sync_points
-        ],
-        "buffers": [
-            {
-                "name": buffer.name,
-                "memory": buffer.memory,
-                "bytes": buffer.bytes,
-                "versions": versions,
-                "line": line,
-            }
-            for buffer, versions, line in reading.buffers
-        ],
-        "locks": GEMM_L1_LOCKS if reading.gemms else 0,
-    }
-
-
 # Reading TIR, which is Python
 
 _EXPECTED_TIR = (
@@ -1063,89 +1010,45 @@ _EXPECTED_TIR = (
     ' _tl.InsertSync.py that pass_configs={"tl.enable_dump_ir": True} writes;'
     " a kernel in another language is declared with --sync-point"
 )
-_FLAG_CALLS = {"ascend_set_flag", "ascend_wait_flag"}
-_CROSS_CORE_FLAG_CALLS = {"ascend_cross_core_set_flag", "ascend_cross_core_wait_flag"}
+_FLAGS = {"ascend_set_flag", "ascend_wait_flag"}
+_CROSS_CORE_FLAGS = {"ascend_cross_core_set_flag", "ascend_cross_core_wait_flag"}
 _LOOPS = {"serial", "unroll", "parallel", "vectorized", "range"}
-
-
-class _Ids(NamedTuple):
-    """What an event id can be, and whether only a loop keeps it from being more."""
-
-    low: int
-    high: int
-    by_loop: bool = False
-
-
-class _Found(NamedTuple):
-    """What of a TIR text matters.
-
-    calls    the name of what is called, the call, the loop variables around it
-    entries  of all dicts, those whose key is a text
-    scopes   by the name of the variable that is a buffer
-    """
-
-    calls: list[tuple[str, ast.Call, dict[str, _Ids | None]]]
-    entries: list[tuple[str, ast.expr]]
-    scopes: dict[str, str | None]
+_UNKNOWN = range(0)  # no id at all
+# A call's name, itself, and what the loop variables around it can be.
+_Call = tuple[str, ast.Call, dict[str, range]]
 
 
 class _Ring(NamedTuple):
-    """Ids that overlap, whether they are a release's, and the lines they stand in."""
+    """Ids that overlap, whether they are a release's, and the lines of their flags."""
 
-    low: int
-    high: int
+    ids: range
     release: bool
     lines: list[int]
-
-
-class _ReadPoint(NamedTuple):
-    """One ring, and the sync point that it is."""
-
-    point: SyncPoint
-    ring: _Ring
-
-
-class _ReadBuffer(NamedTuple):
-    """One buffer, how many versions of it were read, and in which line."""
-
-    buffer: Buffer
-    versions: int
-    line: int
 
 
 class _Reading(NamedTuple):
     """A kernel as one TIR text has it.
 
-    file         as given
-    depth        what it was compiled with
-    num_stages   those that the text prints, ascending
-    sync_points  in the order that the text has the namespaces
-    buffers      in the order of the text
-    gemms        the lines of what becomes gemm_l1
-    simt         the lines of the SimtVF blocks
-    by_loop      the lines with an id that only a loop keeps from being more
-    cross_core   whether there is a cross-core flag, reserved or not
+    file        as given
+    depth       what it was compiled with
+    num_stages  those that the text prints, ascending
+    kernel      what the text says of it, and no option
+    document    what the JSON document says of it, with the lines of the text
+    gemms       the lines of what becomes gemm_l1
+    simt        the lines of the SimtVF blocks
+    by_loop     the lines with ids that a loop keeps from being more
+    cross_core  whether there are cross-core flags, reserved or not
     """
 
     file: str
     depth: int
     num_stages: list[int]
-    sync_points: list[_ReadPoint]
-    buffers: list[_ReadBuffer]
+    kernel: Kernel
+    document: dict[str, Any]
     gemms: list[int]
     simt: list[int]
     by_loop: list[int]
     cross_core: bool
-
-    @property
-    def kernel(self) -> Kernel:
-        """What was read, with nothing that an option says."""
-        return Kernel(
-            [each.point for each in self.sync_points],
-            lock_reserved=GEMM_L1_LOCKS if self.gemms else 0,
-            buffers=[each.buffer for each in self.buffers],
-            capacities={"ub": SIMT_UB} if self.simt else {},
-        )
 
 
 def read_kernel(
@@ -1173,30 +1076,35 @@ def _read(
     tir: str, depth: int | None, reserved: Collection[int], file: str = ""
 ) -> _Reading:
     try:
-        tree = _parse(tir)
-        _check_not_spilled(tree)
-        found = _Found([], [], {})
-        _find(_body_with_flags(tree), {}, found)
-        uses = _flag_uses(tir, found)
+        function = _function_with_flags(_parse(tir))
+        calls = [*_calls(function.body, {})]
+        uses, by_loop = _flag_uses(tir, calls)
     except (RecursionError, MemoryError):
         raise ValueError(f"no TIR: {_EXPECTED_TIR}") from None
-    stages = {_number_in(node) for key, node in found.entries if key == "num_stages"}
-    num_stages = sorted(each for each in stages if each)
+    stages = {_integer(value) or 0 for value in _values(function, "num_stages")}
+    num_stages = sorted(stages - {0})
     depth = _depth_read(depth, num_stages)
+    points, read_points = _sync_points(uses, depth, reserved)
+    buffers, read_buffers = _buffers(function, calls, depth)
+    gemms = _gemm_l1_lines(function, calls)
+    simt = [
+        call.lineno
+        for name, call, _ in calls
+        if name == "sblock" and _text(*call.args[:1]) == "SIMT_VF"
+    ]
+    locks = GEMM_L1_LOCKS if gemms else 0
+    capacities = {"ub": SIMT_UB} if simt else {}
+    kernel = Kernel(points, lock_reserved=locks, buffers=buffers, capacities=capacities)
+    document = {
+        "file": file,
+        "depth": depth,
+        "sync_points": read_points,
+        "buffers": read_buffers,
+        "locks": locks,
+    }
+    cross_core = "cross-core" in uses
     return _Reading(
-        file,
-        depth,
-        num_stages,
-        _sync_points(uses, depth, reserved),
-        _buffers(found, depth),
-        _gemm_l1_lines(found),
-        [
-            call.lineno
-            for name, call, _ in found.calls
-            if name == "sblock" and [*map(_text_in, call.args)] == ["SIMT_VF"]
-        ],
-        sorted({line for each in uses.values() for ids, line in each if ids.by_loop}),
-        "cross-core" in uses,
+        file, depth, num_stages, kernel, document, gemms, simt, by_loop, cross_core
     )
 
 
@@ -1209,168 +1117,126 @@ def _parse(tir: str) -> ast.Module:
         raise ValueError(f"no TIR: {_EXPECTED_TIR}") from None
 
 
-def _called(node: ast.AST) -> str:
+def _called(node: object) -> str:
     """The last name of what a call calls; nothing if it is no call."""
-    function = node.func if isinstance(node, ast.Call) else None
+    function = getattr(node, "func", None)
     return getattr(function, "attr", getattr(function, "id", ""))
 
 
-def _text_in(node: ast.expr) -> str | None:
-    value = node.value if isinstance(node, ast.Constant) else None
-    return value if isinstance(value, str) else None
+def _text(node: object = None) -> str:
+    value = getattr(node, "value", None)
+    return value if isinstance(value, str) else ""
 
 
-def _number_in(node: ast.expr) -> int | None:
-    value = node.value if isinstance(node, ast.Constant) else None
+def _integer(node: object) -> int | None:
+    value = getattr(node, "value", None)
     return value if type(value) is int else None
 
 
-def _check_not_spilled(tree: ast.Module) -> None:
-    """A flag that has spilled is unlocked as soon as it is locked
-    (rewrite_flag_to_buf.cc:293)."""
-    for node in ast.walk(tree):
-        for body in getattr(node, "body", None), getattr(node, "orelse", None):
-            if not isinstance(body, list):
-                continue
-            for lock, unlock in zip(body, body[1:]):
-                if _called(getattr(lock, "value", lock)) != "ascend_get_buf":
-                    continue
-                unlocked = ast.dump(lock).replace("ascend_get_buf", "ascend_rls_buf")
-                if ast.dump(unlock) == unlocked:
-                    raise ValueError(
-                        f"line {lock.lineno}: flags have spilled to locks already:"
-                        f" {_EXPECTED_TIR}"
-                    )
-
-
-def _body_with_flags(tree: ast.Module) -> list[ast.stmt]:
-    """The function that sets flags, or all, where none does."""
-    kernels = [
-        function
-        for function in ast.walk(tree)
-        if isinstance(function, ast.FunctionDef)
-        and any(
-            _called(node) in _FLAG_CALLS | _CROSS_CORE_FLAG_CALLS
-            for node in ast.walk(function)
-        )
+def _function_with_flags(tree: ast.Module) -> ast.Module | ast.FunctionDef:
+    """The one function that sets flags; all of the text where none does."""
+    flags = _FLAGS | _CROSS_CORE_FLAGS
+    functions = [
+        each
+        for each in ast.walk(tree)
+        if isinstance(each, ast.FunctionDef)
+        and any(_called(node) in flags for node in ast.walk(each))
     ]
-    if len(kernels) > 1:
-        lines = ", ".join(str(each.lineno) for each in kernels)
+    if len(functions) > 1:
+        lines = ", ".join(str(each.lineno) for each in functions)
         raise ValueError(
             f"the functions of lines {lines} set flags: expected one kernel; read each"
             " from a file of its own"
         )
-    return kernels[0].body if kernels else tree.body
+    return functions[0] if functions else tree
 
 
-def _find(
-    body: Iterable[ast.stmt], loops: dict[str, _Ids | None], found: _Found
-) -> None:
-    """Add to found what stands in these statements; loops has the loop variables
-    around them."""
+def _calls(body: Iterable[ast.stmt], loops: dict[str, range]) -> Iterator[_Call]:
     for statement in body:
         inner = loops
         if isinstance(statement, ast.For):
             inner = {**loops, **_loop_variables(statement)}
-        elif isinstance(statement, ast.Assign) and isinstance(
-            statement.value, ast.Call
-        ):
-            (target, *_), call = statement.targets, statement.value
-            for keyword in call.keywords:
-                if keyword.arg == "scope" and isinstance(target, ast.Name):
-                    found.scopes[target.id] = _text_in(keyword.value)
         for child in ast.iter_child_nodes(statement):
             if isinstance(child, ast.stmt):
-                _find([child], inner, found)
+                yield from _calls([child], inner)
                 continue
             for node in ast.walk(child):
                 if isinstance(node, ast.Call):
-                    found.calls.append((_called(node), node, loops))
-                elif isinstance(node, ast.Dict):
-                    for key, value in zip(node.keys, node.values):
-                        text = None if key is None else _text_in(key)
-                        if text is not None:
-                            found.entries.append((text, value))
+                    yield _called(node), node, loops
 
 
-def _loop_variables(loop: ast.For) -> dict[str, _Ids | None]:
-    """The variables of a loop and, where it says so with numbers, what they can be."""
-    targets = loop.target.elts if isinstance(loop.target, ast.Tuple) else [loop.target]
-    names = [each.id for each in targets if isinstance(each, ast.Name)]
-    limits: list[int | None] = []
-    if isinstance(loop.iter, ast.Call):
-        limits = [*map(_number_in, loop.iter.args)]
-    starts: list[int | None] = [0] * len(limits)
-    if _called(loop.iter) in _LOOPS and limits[1:]:  # serial(2, 6)
-        starts, limits = limits[:1], limits[1:]
-    elif _called(loop.iter) not in _LOOPS | {"grid"}:
-        limits = []
-    variables: dict[str, _Ids | None] = dict.fromkeys(names)
-    for name, start, stop in zip(names, starts, limits):
-        if start is not None and stop is not None and start < stop:
-            variables[name] = _Ids(start, stop - 1, by_loop=True)
-    return variables
+def _loop_variables(loop: ast.For) -> dict[str, range]:
+    targets = getattr(loop.target, "elts", [loop.target])
+    names = [getattr(each, "id", "") for each in targets]
+    limits: list[Any] = [*map(_integer, getattr(loop.iter, "args", []))]
+    known: list[range] = []
+    if _called(loop.iter) == "grid":
+        known = [range(limit or 0) for limit in limits]
+    elif _called(loop.iter) in _LOOPS and limits and None not in limits[:2]:
+        known = [range(*limits[:2])]
+    return {**dict.fromkeys(names, _UNKNOWN), **dict(zip(names, known))}
 
 
-def _bounds(
-    node: ast.expr, loops: Mapping[str, _Ids | None], cross_core: bool
-) -> _Ids | None:
-    """What an event id can be, if that is known (EventIdRange,
-    rewrite_flag_to_buf.cc:121)."""
-    number = _number_in(node)
+def _event_ids(node: ast.expr, loops: dict[str, range], cross_core: bool) -> range:
+    """What an event id can be (EventIdRange, rewrite_flag_to_buf.cc:121)."""
+    number = _integer(node)
     if number is not None:
-        return _Ids(number, number)
+        return range(number, number + 1)
     if isinstance(node, ast.Name):
-        return loops.get(node.id)
+        return loops.get(node.id, _UNKNOWN)
     if not isinstance(node, ast.BinOp):
-        return None
-    if isinstance(node.op, ast.Mod):
-        modulus = _number_in(node.right)
-        if not modulus:
-            return None
-        left = _bounds(node.left, loops, cross_core)
-        return left if left and left.high < modulus else _Ids(0, modulus - 1)
-    if isinstance(node.op, ast.Add):
-        left = _bounds(node.left, loops, cross_core)
-        right = _bounds(node.right, loops, cross_core)
-        if left and right:
-            return _Ids(
-                left.low + right.low,
-                left.high + right.high,
-                left.by_loop or right.by_loop,
-            )
+        return _UNKNOWN
+    left = _event_ids(node.left, loops, cross_core)
+    right = _event_ids(node.right, loops, cross_core)
+    modulus = _integer(node.right) or 0
+    if isinstance(node.op, ast.Mod) and modulus:
+        return left if left and left.stop <= modulus else range(modulus)
+    if isinstance(node.op, ast.Add) and left and right:
+        return range(left.start + right.start, left.stop + right.stop - 1)
     if isinstance(node.op, ast.Mult) and cross_core:
         # The cube addresses the second vector core at + 16: insert_sync.cc:1878.
-        factors = _number_in(node.left), _number_in(node.right)
-        if any(each is not None and each % CROSS_CORE_SLOTS == 0 for each in factors):
-            return _Ids(0, 0)
-    return None
+        factors = [_integer(each) or 1 for each in (node.left, node.right)]
+        if any(each % CROSS_CORE_SLOTS == 0 for each in factors):
+            return range(1)
+    return _UNKNOWN
 
 
-def _flag_uses(tir: str, found: _Found) -> dict[str, list[tuple[_Ids, int]]]:
+def _flag_uses(
+    tir: str, calls: Iterable[_Call]
+) -> tuple[dict[str, list[tuple[range, int]]], list[int]]:
     """Per event of a SyncPoint, in order of appearance, the ids and the line of each
-    flag call (FlagUsageCollector, rewrite_flag_to_buf.cc:138)."""
-    uses: dict[str, list[tuple[_Ids, int]]] = {}
-    unbounded: list[str] = []
-    for name, call, loops in found.calls:
-        cross_core = name in _CROSS_CORE_FLAG_CALLS
-        if not cross_core and name not in _FLAG_CALLS:
+    flag call (FlagUsageCollector, rewrite_flag_to_buf.cc:138); and the lines with ids
+    that a loop keeps from being more."""
+    uses: dict[str, list[tuple[range, int]]] = {}
+    unbounded, by_loop, lock = [], [], ""
+    for name, call, loops in calls:
+        # What spills is unlocked as soon as it is locked: rewrite_flag_to_buf.cc:293.
+        if name == "ascend_rls_buf" and ast.dump(call) == lock:
+            raise ValueError(
+                f"line {call.lineno}: flags have spilled to locks already:"
+                f" {_EXPECTED_TIR}"
+            )
+        lock = ""
+        if name == "ascend_get_buf":
+            lock = ast.dump(call).replace(name, "ascend_rls_buf")
+        cross_core = name in _CROSS_CORE_FLAGS
+        if not cross_core and name not in _FLAGS:
             continue
-        line = call.lineno
-        event = "cross-core" if cross_core else call.args and _text_in(call.args[0])
-        if not event or len(call.args) != (3 if cross_core else 2):
-            where = "a mode, a pipe" if cross_core else "a hard_event"
-            raise ValueError(f"line {line}: expected {where} and an id in {name}")
         try:
+            if len(call.args) < 2:
+                raise ValueError(f"expected an id in {name}")
+            first, *_, event_id = call.args
+            event = "cross-core" if cross_core else _text(first)
             SyncPoint("_", event)  # is it one?
         except ValueError as error:
-            raise ValueError(f"line {line}: {error}") from None
-        ids = _bounds(call.args[-1], loops, cross_core)
-        if ids is None:
-            text = " ".join((ast.get_source_segment(tir, call.args[-1]) or "").split())
-            unbounded.append(f"line {line} {text[:40]!r}")
-        else:
-            uses.setdefault(event, []).append((ids, line))
+            raise ValueError(f"line {call.lineno}: {error}") from None
+        ids = _event_ids(event_id, loops, cross_core)
+        if not ids:
+            text = " ".join((ast.get_source_segment(tir, event_id) or "").split())
+            unbounded.append(f"line {call.lineno} {text[:40]!r}")
+        if ids != _event_ids(event_id, {}, cross_core):
+            by_loop.append(call.lineno)
+        uses.setdefault(event, []).append((ids, call.lineno))
     if unbounded:
         raise ValueError(
             f"event ids without bounds: {_listed(unbounded, 10)}: expected a number, a"
@@ -1379,177 +1245,186 @@ def _flag_uses(tir: str, found: _Found) -> dict[str, list[tuple[_Ids, int]]]:
         )
     if not uses:
         raise ValueError(f"no flags: {_EXPECTED_TIR}")
-    return uses
+    return uses, by_loop
 
 
-def _modulo_16(ids: _Ids) -> list[tuple[int, int]]:
+def _modulo_16(ids: range) -> list[range]:
     """What the 16 cross-core slots have of these ids."""
-    last = CROSS_CORE_SLOTS - 1
-    if ids.high - ids.low >= last:
-        return [(0, last)]
-    low, high = ids.low % CROSS_CORE_SLOTS, ids.high % CROSS_CORE_SLOTS
-    return [(low, high)] if low <= high else [(low, last), (0, high)]
+    slots = CROSS_CORE_SLOTS
+    low, width = ids.start % slots, ids.stop - ids.start
+    if width >= slots:
+        return [range(slots)]
+    whole = range(low, low + width)
+    if whole.stop <= slots:
+        return [whole]
+    return [range(low, slots), range(whole.stop - slots)]
 
 
-def _rings(uses: Iterable[tuple[int, int, int]]) -> list[_Ring]:
-    """Join the ids that overlap, each given as lowest, highest and line, into rings.
-    Those that only touch stay apart (CoalesceBlocks, rewrite_flag_to_buf.cc:188)."""
+def _rings(uses: Iterable[tuple[range, int]]) -> list[_Ring]:
+    """Join ids that overlap into rings.  Those that only touch stay apart
+    (CoalesceBlocks, rewrite_flag_to_buf.cc:188)."""
     rings: list[_Ring] = []
-    for low, high, line in sorted(uses):
-        # A single id primes the ring that it is in.
-        joined = _Ring(low, high, low == high, [line])
-        if rings and low <= rings[-1].high:
+    for ids, line in sorted(uses, key=lambda use: (use[0].start, use[0].stop)):
+        primed, lines = ids.stop - ids.start == 1, [line]  # a single id primes a ring
+        if rings and ids.start < rings[-1].ids.stop:
             before = rings.pop()
-            joined = _Ring(
-                before.low,
-                max(before.high, high),
-                before.release or joined.release,
-                [*before.lines, line],
-            )
-        rings.append(joined)
+            ids = range(before.ids.start, max(before.ids.stop, ids.stop))
+            primed, lines = primed or before.release, [*before.lines, line]
+        rings.append(_Ring(ids, primed, lines))
     # tilelang primes only releases before the loop (insert_sync.cc:2090), and gives
     # them the lower ids; among them, as behind them, wider comes before narrower
     # (:1912-1924).  So nothing narrower than what follows it can be anything else.
     release, widest = False, 0
-    for index, ring in reversed([*enumerate(rings)]):
-        width = ring.high + 1 - ring.low
-        release = release or width < widest or (ring.release and width > 1)
+    for index, (ids, primed, lines) in reversed([*enumerate(rings)]):
+        width = ids.stop - ids.start
+        release = release or width < widest or (primed and width > 1)
         widest = max(widest, width)
-        rings[index] = ring._replace(release=release, lines=sorted({*ring.lines}))
+        rings[index] = _Ring(ids, release, sorted({*lines}))
     return rings
 
 
-def _follows(width: int, depth: int) -> dict[str, Any]:
+def _versions(width: int, depth: int) -> dict[str, Any]:
     """How what is this wide at this depth grows, as fields of a SyncPoint or Buffer:
-    what the scheduler stopped below the depth, it stops at deeper ones too."""
+    what the scheduler stopped below this depth, it stops at deeper ones too."""
     if width == depth:
         return {}
     return {"max_versions" if 1 < width < depth else "versions": width}
 
 
 def _sync_points(
-    uses: dict[str, list[tuple[_Ids, int]]], depth: int, reserved: Collection[int]
-) -> list[_ReadPoint]:
+    uses: dict[str, list[tuple[range, int]]], depth: int, reserved: Collection[int]
+) -> tuple[list[SyncPoint], list[dict[str, Any]]]:
     """The rings of each namespace, in id order, but for those of reserved ids."""
+    points, read = [], []
     taken = {each % CROSS_CORE_SLOTS for each in reserved}
-    points: list[_ReadPoint] = []
-    for event, each in uses.items():
-        namespace, ranges = event, [(ids.low, ids.high, line) for ids, line in each]
+    for event, of_event in uses.items():
+        namespace = event
         if event == "cross-core":
             namespace = CROSS_CORE
-            ranges = [(*part, line) for ids, line in each for part in _modulo_16(ids)]
-        for ring in _rings(ranges):
-            ids = range(ring.low, ring.high + 1)
+            of_event = [
+                (part, line) for ids, line in of_event for part in _modulo_16(ids)
+            ]
+        for ids, release, lines in _rings(of_event):
             if event == "cross-core" and taken.issuperset(ids):
                 continue
-            point = SyncPoint(
-                f"{namespace}[{ring.low}]",
-                event,
-                cross_iter=ring.release,
-                **_follows(len(ids), depth),
+            name = f"{namespace}[{ids.start}]"
+            widths = _versions(ids.stop - ids.start, depth)
+            points.append(SyncPoint(name, event, cross_iter=release, **widths))
+            read.append(
+                {"name": name, "ids": [ids.start, ids.stop - 1], "lines": lines}
             )
-            points.append(_ReadPoint(point, ring))
     if not points:
         raise ValueError("all flags are reserved: expected one that is not")
-    return points
+    return points, read
+
+
+def _values(function: ast.AST, text: str) -> list[ast.expr]:
+    """The values of this key in all dicts."""
+    return [
+        value
+        for node in ast.walk(function)
+        if isinstance(node, ast.Dict)
+        for key, value in zip(node.keys, node.values)
+        if _text(key) == text
+    ]
 
 
 def _depth_read(depth: int | None, num_stages: list[int]) -> int:
-    if depth is None:
-        if not num_stages:
-            raise ValueError(
-                "no num_stages is printed: expected the depth that it was compiled with,"
-                " as in 4=FILE"
-            )
-        return num_stages[-1]
-    if num_stages and depth not in num_stages:
+    if depth is None and not num_stages:
+        raise ValueError(
+            "no num_stages is printed: expected the depth that it was compiled with, as"
+            " in 4=FILE"
+        )
+    if depth is not None and num_stages and depth not in num_stages:
         raise ValueError(
             f"depth {depth}: expected a num_stages that is printed:"
             f" {', '.join(map(str, num_stages))}"
         )
-    return depth
+    return depth or num_stages[-1]
 
 
-def _memory_of(scope: str | None) -> str | None:
-    return SCOPES.get((scope or "").removesuffix(".dyn"))
+def _memory_and_data(call: object) -> tuple[str | None, str]:
+    """The memory that scope= names, if it is one of MEMORIES, and what data= names."""
+    keywords = {each.arg: each.value for each in getattr(call, "keywords", ())}
+    data = ast.unparse(keywords["data"]) if "data" in keywords else ""
+    scope = _text(keywords.get("scope")).removesuffix(".dyn")
+    return SCOPES.get(scope), data.removesuffix(".data")
 
 
-def _buffers(found: _Found, depth: int) -> list[_ReadBuffer]:
-    """The buffers in the memories.  One that has no data is used by nothing."""
+def _buffers(
+    function: ast.AST, calls: Iterable[_Call], depth: int
+) -> tuple[list[Buffer], list[dict[str, Any]]]:
+    """The buffers in the memories.  What has no data= is used by nothing."""
     versions: dict[str, int] = {}
-    for entry, value in found.entries:
-        if entry == "tl.buffer_versions_map" and isinstance(value, ast.Dict):
-            for key, node in zip(value.keys, value.values):
-                number = _number_in(node)
-                if key is None or number is None:
-                    raise ValueError(
-                        f"line {node.lineno}: versions {ast.unparse(node)}: expected a"
-                        " number"
-                    )
-                versions[_data_name(key)] = number
-    buffers: list[_ReadBuffer] = []
-    for name, call, _ in found.calls:
-        keywords = {each.arg: each.value for each in call.keywords}
-        if name != "sblock_alloc_buffer" or not {"data", "scope"} <= keywords.keys():
+    for value in _values(function, "tl.buffer_versions_map"):
+        for key, number in zip(
+            getattr(value, "keys", ()), getattr(value, "values", ())
+        ):
+            count = _integer(number)
+            if count is None:
+                raise ValueError(f"line {number.lineno}: expected a number of versions")
+            versions[ast.unparse(key).removesuffix(".data")] = count
+    buffers, read = [], []
+    for name, call, _ in calls:
+        if name != "sblock_alloc_buffer":
             continue
-        memory = _memory_of(_text_in(keywords["scope"]))
-        if memory is None:
+        memory, data = _memory_and_data(call)
+        if memory is None or not data:
             continue
-        data = _data_name(keywords["data"])
         count = versions.get(data, 1)
         try:
-            buffer = Buffer(
-                data, memory, _version_bytes(call), **_follows(count, depth)
-            )
+            size = _version_bytes(call)
+            buffers.append(Buffer(data, memory, size, **_versions(count, depth)))
         except ValueError as error:
             raise ValueError(f"line {call.lineno}: {error}") from None
-        buffers.append(_ReadBuffer(buffer, count, call.lineno))
-    return buffers
-
-
-def _data_name(data: ast.expr) -> str:
-    return ast.unparse(data).removesuffix(".data")
+        read.append(
+            {
+                "name": data,
+                "memory": memory,
+                "bytes": size,
+                "versions": count,
+                "line": call.lineno,
+            }
+        )
+    return buffers, read
 
 
 def _version_bytes(allocation: ast.Call) -> int:
     """What one version of a buffer takes: its shape times its dtype."""
-    shape, *rest = allocation.args or [ast.Constant(None)]
-    lengths = shape.elts if isinstance(shape, ast.Tuple) else [shape]
-    elements = 1
-    for length in map(_number_in, lengths):
+    shape, dtype, *_ = *allocation.args, None, None
+    size = 1
+    for each in getattr(shape, "elts", [shape]):
+        length = _integer(each)
         if length is None:
-            raise ValueError(f"shape {ast.unparse(shape)}: expected numbers")
-        elements *= length
-    dtype = _text_in(rest[0]) if rest else "float32"
+            raise ValueError("expected a shape of numbers")
+        size *= length
+    text = _text(dtype) if dtype else "float32"
     # The bits, then what else tells it from others, then its lanes.
     match = re.fullmatch(
-        r"(?:bool|[a-z]+(\d{1,4})(?:_[a-z\d]*[a-z])?)(?:x(\d{1,4}))?", dtype or ""
+        r"(?:bool|[a-z]+(\d{1,4})(?:_[a-z\d]*[a-z])?)(?:x(\d{1,4}))?", text
     )
     if match is None:
-        raise ValueError(f"dtype {dtype!r}: expected one with a size, as in float32")
-    bits = int(match[1] or 8) * int(match[2] or 1)
-    return -(-elements * bits // 8)
+        raise ValueError(f"dtype {text!r}: expected one with a size, as in float32")
+    return -(-size * int(match[1] or 8) * int(match[2] or 1) // 8)
 
 
-def _gemm_l1_lines(found: _Found) -> list[int]:
+def _gemm_l1_lines(function: ast.AST, calls: Iterable[_Call]) -> list[int]:
     """The lines of what becomes gemm_l1: both inputs are in L1
     (tilelang/ascend/op/gemm/gemm_mad.py:167)."""
-    return [
-        call.lineno
-        for name, call, _ in found.calls
-        if name in {"gemm", "gemm_blockscaled"}
-        and [_memory_of(found.scopes.get(_region_name(each))) for each in call.args[:2]]
-        == ["l1", "l1"]
-    ]
-
-
-def _region_name(node: ast.expr) -> str:
-    """The a of T.region(a[0, 0], 1, 64, 64)."""
-    if isinstance(node, ast.Call) and node.args:
-        node = node.args[0]
-    if isinstance(node, ast.Subscript):
-        node = node.value
-    return node.id if isinstance(node, ast.Name) else ""
+    in_l1 = {
+        getattr(target, "id", "")
+        for node in ast.walk(function)
+        if isinstance(node, ast.Assign) and _memory_and_data(node.value)[0] == "l1"
+        for target in node.targets
+    }
+    lines = []
+    for name, call, _ in calls:
+        if name in {"gemm", "gemm_blockscaled"}:
+            # An input is T.region(a[0, 0], 1, 64, 64).
+            regions = [ast.unparse(each).partition("(")[2] for each in call.args[:2]]
+            if in_l1.issuperset(each.partition("[")[0] for each in regions):
+                lines.append(call.lineno)
+    return lines
 
 
 # The command
@@ -1584,68 +1459,42 @@ def _capacity(text: str) -> tuple[str, int]:
     return memory, _size(size)
 
 
-def _declared(
-    text: str, parsers: dict[str, Callable[[str], object] | None], usage: str
-) -> dict[str, Any]:
-    """The fields of NAME,KEY=VALUE,...: parsers has a function for each key that has
-    a value, and None for each that stands alone."""
-    name, *parts = text.split(",")
-    fields: dict[str, Any] = {"name": name}
-    for part in parts:
-        key, equals, value = part.partition("=")
-        field = key.replace("-", "_")
-        if key not in parsers or bool(parsers[key]) != bool(equals):
-            raise ValueError(f"{part!r}: expected {usage}")
-        if field in fields:
-            raise ValueError(f"key {key!r} twice: expected every key once")
-        parse = parsers[key]
+_Keys = dict[str, Callable[[str], object]]
+
+
+def _declaration(make: Callable[..., object], keys: _Keys) -> Callable[[str], object]:
+    """What reads NAME,KEY=VALUE,...: keys has what reads each value; bool, for a key
+    that stands alone."""
+
+    def parse(text: str) -> object:
+        name, *parts = text.split(",")
+        fields: dict[str, object] = {"name": name}
+        expected = ", ".join(key if keys[key] is bool else f"{key}=" for key in keys)
+        for part in parts:
+            key, equals, value = part.partition("=")
+            field_name = key.replace("-", "_")
+            if key not in keys or (keys[key] is bool) == bool(equals):
+                raise ValueError(f"{part!r}: expected {expected}")
+            if field_name in fields:
+                raise ValueError(f"key {key!r} twice: expected every key once")
+            try:
+                fields[field_name] = keys[key](value) if equals else True
+            except ValueError as error:
+                raise ValueError(f"{part!r}: {error}") from None
         try:
-            fields[field] = parse(value) if parse else True
-        except ValueError as error:
-            raise ValueError(f"{part!r}: {error}") from None
-    return fields
+            return make(**fields)
+        except TypeError:  # a key is missing that must be there
+            raise ValueError(f"expected {expected}") from None
 
-
-def _sync_point(text: str) -> SyncPoint:
-    parsers: dict[str, Callable[[str], object] | None] = {
-        "event": str,
-        "versions": _number,
-        "max-versions": _number,
-        "cross-iter": None,
-        "share": str,
-    }
-    usage = "event=PROD_CONS, versions=N, max-versions=N, cross-iter or share=GROUP"
-    return SyncPoint(**_declared(text, parsers, usage))
-
-
-def _buffer(text: str) -> Buffer:
-    parsers: dict[str, Callable[[str], object] | None] = {
-        "memory": str,
-        "bytes": _size,
-        "versions": _number,
-        "max-versions": _number,
-    }
-    usage = "memory=MEMORY, bytes=SIZE, versions=N or max-versions=N"
-    fields = _declared(text, parsers, usage)
-    for key in "memory", "bytes":
-        if key not in fields:
-            raise ValueError(f"no {key}: expected {key}= in every buffer")
-    return Buffer(**fields)
+    return parse
 
 
 def _ids(text: str) -> list[int]:
     ids: list[int] = []
     for part in text.split(","):
         low, dash, high = part.partition("-")
-        try:
-            first = _number(low, 0)
-            last = _number(high, 0) if dash else first
-        except ValueError:
-            raise ValueError(
-                f"{part!r}: expected an id or a range of ids, as in 15 or 14,15 or 0-3,9"
-            ) from None
-        if first > last:
-            raise ValueError(f"{part!r}: expected a range LOW-HIGH")
+        first = _number(low, 0)
+        last = _number(high, first) if dash else first
         # More than the whole namespace says nothing more.
         ids += range(first, min(last + 1, first + CROSS_CORE_SLOTS))
     return ids
@@ -1723,6 +1572,9 @@ What is then shown as kept and spilled is this model's own.""",
         ),
         allow_abbrev=False,
     )
+    versions: _Keys = {"versions": _number, "max-versions": _number}
+    point_keys: _Keys = {"event": str, **versions, "cross-iter": bool, "share": str}
+    buffer_keys: _Keys = {"memory": str, "bytes": _size, **versions}
     depths = parser.add_mutually_exclusive_group()
     depths.add_argument(
         "--depth",
@@ -1743,7 +1595,7 @@ What is then shown as kept and spilled is this model's own.""",
     points.add_argument(
         "--sync-point",
         metavar="POINT",
-        type=_checked(_sync_point),
+        type=_checked(_declaration(SyncPoint, point_keys)),
         action="append",
         help="a sync point of your kernel, in place of the built-in one; repeatable",
     )
@@ -1761,7 +1613,7 @@ What is then shown as kept and spilled is this model's own.""",
     add(
         "--buffer",
         metavar="BUFFER",
-        type=_checked(_buffer),
+        type=_checked(_declaration(Buffer, buffer_keys)),
         action="append",
         default=[],
         help="a buffer that your kernel keeps in a memory; repeatable",
@@ -1819,15 +1671,14 @@ What is then shown as kept and spilled is this model's own.""",
 
 
 def _file_text(path: str | int) -> str:
-    """What a file holds, or, at 0, the standard input: UTF-8.  Its ValueError says
-    why that is not to be had."""
+    """What a file holds, or, at 0, the standard input."""
     try:
         with open(path, encoding="utf-8-sig", closefd=path != 0) as file:
             return file.read()
     except OSError as error:
-        raise ValueError(error.strerror) from None
+        raise ValueError(f"cannot be read: {error.strerror}") from None
     except UnicodeDecodeError:
-        raise ValueError("it is no UTF-8 text") from None
+        raise ValueError("cannot be read: expected UTF-8 text") from None
 
 
 def _expand(args: Iterable[str]) -> Iterator[str]:
@@ -1839,12 +1690,9 @@ def _expand(args: Iterable[str]) -> Iterator[str]:
         try:
             expanded = shlex.split(_file_text(arg[1:]), comments=True)
             if not expanded:
-                raise ValueError("it holds no arguments")
+                raise ValueError("it has none")
         except ValueError as error:
-            raise ValueError(
-                f"cannot read {arg!r}: {error}; expected @ and the name of a file of"
-                " arguments, quoted as in a shell"
-            ) from None
+            raise ValueError(f"arguments of {arg!r}: {error}") from None
         yield from expanded
 
 
@@ -1888,66 +1736,53 @@ def _readings(options: argparse.Namespace) -> list[_Reading]:
     for depth, file in options.read:
         try:
             tir = _file_text(0 if file == "-" else file)
-        except ValueError as error:
-            raise ValueError(
-                f"argument --read: cannot read {file!r}: {error};"
-                " expected a file, or - for standard input"
-            ) from None
-        try:
             reading = _read(tir, depth, options.reserve, file)
+            if reading.depth in readings:
+                raise ValueError(
+                    f"of depth {reading.depth}, as {readings[reading.depth].file!r} is:"
+                    " expected one reading of a depth"
+                )
         except ValueError as error:
             raise ValueError(f"argument --read: {file!r}: {error}") from None
-        if reading.depth in readings:
-            raise ValueError(
-                f"argument --read: {readings[reading.depth].file!r} and {file!r} are both"
-                f" of depth {reading.depth}: expected one reading of a depth"
-            )
         readings[reading.depth] = reading
     return [readings[depth] for depth in sorted(readings, reverse=True)]
 
 
-def _with_options(kernel: Kernel, options: argparse.Namespace) -> Kernel:
-    """The kernel with what the options say of it."""
-    locks = options.lock_reserved
-    return replace(
-        kernel,
-        cross_core=options.cross_core,
-        sharing=options.sharing,
-        reserved=options.reserve,
-        lock_reserved=kernel.lock_reserved if locks is None else locks,
-        buffers=[*kernel.buffers, *options.buffer],
-        capacities={**kernel.capacities, **dict(options.memory)},
-    )
-
-
-def _kernel(options: argparse.Namespace, readings: Sequence[_Reading]) -> Kernel:
+def _kernel(options: argparse.Namespace, readings: Iterable[_Reading]) -> Kernel:
     """The kernel that the options describe."""
-    if not readings:
-        return _with_options(Kernel(options.sync_point or BUILT_IN), options)
-    kernels = {each.depth: _with_options(each.kernel, options) for each in readings}
-    return replace(kernels.pop(readings[0].depth), readings=kernels)
+    by_hand = {0: Kernel(options.sync_point or BUILT_IN)}
+    kernels = {each.depth: each.kernel for each in readings} or by_hand
+    locks = options.lock_reserved
+    for depth, kernel in kernels.items():
+        kernels[depth] = replace(
+            kernel,
+            cross_core=options.cross_core,
+            sharing=options.sharing,
+            reserved=options.reserve,
+            lock_reserved=kernel.lock_reserved if locks is None else locks,
+            buffers=[*kernel.buffers, *options.buffer],
+            capacities={**kernel.capacities, **dict(options.memory)},
+        )
+    return replace(kernels.pop(max(kernels)), readings=kernels)
 
 
 def _check_that_all_counts(
-    options: argparse.Namespace, kernel: Kernel, readings: Sequence[_Reading]
+    options: argparse.Namespace, kernel: Kernel, readings: Iterable[_Reading]
 ) -> None:
     """Refuse what would change nothing in the answer."""
-    memories = [memory for memory, _ in options.memory]
-    for memory in memories:
-        if memories.count(memory) > 1:
-            raise ValueError(
-                f"argument --memory: {memory!r} twice: expected every memory once"
-            )
-        if not any(
-            memory in each.memories for each in (kernel, *kernel.readings.values())
-        ):
-            raise ValueError(
-                f"argument --memory: {memory!r}: expected a memory that holds a buffer"
-            )
-    namespaces = map(kernel.namespace_of, kernel.sync_points)
-    if options.reserve and not (
-        CROSS_CORE in namespaces or any(each.cross_core for each in readings)
-    ):
+    kernels = kernel, *kernel.readings.values()
+    named = [memory for memory, _ in options.memory]
+    for memory in named:
+        error = None
+        if named.count(memory) > 1:
+            error = "twice: expected every memory once"
+        elif not any(memory in each.memories for each in kernels):
+            error = "expected a memory that holds a buffer"
+        if error:
+            raise ValueError(f"argument --memory: {memory!r}: {error}")
+    namespaces = {*map(kernel.namespace_of, kernel.sync_points)}
+    cross_core = CROSS_CORE in namespaces or any(each.cross_core for each in readings)
+    if options.reserve and not cross_core:
         raise ValueError(
             f"argument --reserve: {', '.join(map(str, options.reserve))}: expected a"
             " sync point that is a cross-core flag"
@@ -1997,7 +1832,7 @@ def _lines(args: Iterable[str]) -> Iterator[str]:
         last = max(4, (last_depth_without_spill(kernel) or 0) + 1, deepest)
     depths = range(options.depth or 1, last + 1)
     if options.json:
-        yield from json_report(kernel, depths, [*map(_reading_document, readings)])
+        yield from json_report(kernel, depths, [each.document for each in readings])
         return
     if readings:
         yield from _reading_lines(readings, kernel)

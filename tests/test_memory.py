@@ -178,10 +178,13 @@ class Limits(unittest.TestCase):
                 [buffer("1K,max-versions=1000000000000000000"), "--memory=ub=1M"],
                 "memory lasts to depth 1024; depth 1025 needs ub 1025K/1024K",
             ),
+            ([buffer("1"), f"--memory=ub={10**18}M"], "memory lasts to any depth"),
+            ([buffer("1"), f"--memory=ub={10**18}"], "memory lasts to any depth"),
             (
-                [buffer("1"), "--memory=ub=1000000000000000000M"],
-                f"memory lasts to depth {10**18 * 2**20}; depth {10**18 * 2**20 + 1}"
-                f" needs ub {10**18 * 2**10}.1K/{10**18 * 2**10}K",
+                [buffer("1024"), f"--memory=ub={10**14}M"],
+                f"memory lasts to depth {10**14 * 1024};"
+                f" depth {10**14 * 1024 + 1} needs ub"
+                f" {10**14 * 1024 + 1}K/{10**14 * 1024}K",
             ),
             (
                 [buffer("256K", "l0c"), buffer("24K"), buffer("124K,versions=2")],
@@ -499,13 +502,13 @@ class Declarations(unittest.TestCase):
         self.assertIsNone(found["binds_first"])
 
     def test_errors(self) -> None:
-        usage = "expected memory=MEMORY, bytes=SIZE, versions=N or max-versions=N"
+        usage = "expected memory=, bytes=, versions=, max-versions="
         size = "expected a whole number from 1 to 10^18, of bytes, K or M, as in 4K"
         number = "expected a whole number from 1 to 10^18"
         for text, expected in (
-            ("b", "no memory: expected memory= in every buffer"),
-            ("b,memory=ub", "no bytes: expected bytes= in every buffer"),
-            ("b,bytes=1", "no memory: expected memory= in every buffer"),
+            ("b", usage),
+            ("b,memory=ub", usage),
+            ("b,bytes=1", usage),
             (
                 "b,memory=UB,bytes=1",
                 "memory 'UB': expected one of ub l1 l0a l0b l0c",
@@ -556,7 +559,7 @@ class Declarations(unittest.TestCase):
             )
         self.assert_error(
             ["--buffer", one, "--memory=ub=1", "--memory=ub=2"],
-            "argument --memory: 'ub' twice: expected every memory once",
+            "argument --memory: 'ub': twice: expected every memory once",
         )
         self.assert_error(
             ["--buffer", one, "--memory=ub=1", "--memory=l1=2"],
