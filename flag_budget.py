@@ -107,6 +107,7 @@ GEMM_L1_LOCKS = 2  # kGemmL1BufSlots, rewrite_flag_to_buf.cc:70
 
 CROSS_CORE = "Cube-Vector"  # the cross-core namespace's name, insert_sync.cc:2085
 SHARING = ("always", "on-demand")
+_MOST_NAMES = 6  # that one line gives
 LARGEST = 10**18  # the largest depth and num_versions, the largest size in M
 
 
@@ -122,10 +123,18 @@ def _check_name(what: str, text: str) -> None:
 
 
 def _check_number(what: str, number: int, unit: str = "") -> None:
-    if not 1 <= number <= LARGEST * UNITS[unit]:
+    if not isinstance(number, int) or not 1 <= number <= LARGEST * UNITS[unit]:
         raise ValueError(
-            f"{what} {number}: expected a whole number from 1 to 10^18{unit}"
+            f"{what} {number!r}: expected a whole number from 1 to 10^18{unit}"
         )
+
+
+def _slots_of(ids: Iterable[int]) -> frozenset[int]:
+    """The cross-core slots that these ids take."""
+    try:
+        return frozenset(each % CROSS_CORE_SLOTS for each in ids)
+    except TypeError:
+        raise ValueError(f"reserved {ids!r}: expected ids, as in [14, 15]") from None
 
 
 def _check_versions(each: SyncPoint | Buffer) -> None:
@@ -262,7 +271,7 @@ class Kernel:
     def __post_init__(self) -> None:
         for name, value in (
             ("sync_points", tuple(self.sync_points)),
-            ("reserved", frozenset(each % CROSS_CORE_SLOTS for each in self.reserved)),
+            ("reserved", _slots_of(self.reserved)),
             ("buffers", tuple(self.buffers)),
             ("capacities", {**MEMORIES, **self.capacities}),
         ):
@@ -550,7 +559,7 @@ def _plan_memories(kernel: Kernel, depth: int) -> tuple[Memory, ...]:
     return tuple(Memory(name, kernel.capacities[name], used[name]) for name in used)
 
 
-def _listed(names: Sequence[str], most: int = 6) -> str:
+def _listed(names: Sequence[str], most: int = _MOST_NAMES) -> str:
     more = f" and {len(names) - most} more" if len(names) > most else ""
     return ", ".join(names[:most]) + more
 
@@ -707,6 +716,10 @@ def _heading(kernel: Kernel, namespace: str | None) -> str:
     return namespace or "unnamed" if _names_events(kernel) else "ids"
 
 
+def _ids_of(kernel: Kernel, namespace: Namespace) -> str:
+    return f"{_heading(kernel, namespace.name)} {namespace.ids}/{namespace.slots}"
+
+
 def _demand(memory: Memory) -> str:
     if memory.bytes % KILO:
         return f"{memory.used}/{memory.bytes}"
@@ -742,16 +755,20 @@ def _depth_lines(kernel: Kernel, depth_plan: Plan) -> Iterator[str]:
 
 
 def _exceptions(kernel: Kernel, depth: int) -> str:
-    """The sync points whose num_versions are not simply the depth."""
-    parts = []
-    for what, points in (
-        ("fixed", [each for each in kernel.sync_points if each.versions]),
-        ("at most", [each for each in kernel.sync_points if each.max_versions]),
-    ):
+    """The sync points whose num_versions are not simply the depth, up to 6 by name."""
+    kinds = {
+        "fixed": [each for each in kernel.sync_points if each.versions],
+        "at most": [each for each in kernel.sync_points if each.max_versions],
+    }
+    by_name, counts = [], []
+    for kind, points in kinds.items():
         if points:
             widths = [f"{each.name}={_num_versions(each, depth)}" for each in points]
-            parts.append(f"{what}: {', '.join(widths)}")
-    return f" ({'; '.join(parts)})" if parts else ""
+            by_name.append(f"{kind}: {', '.join(widths)}")
+            counts.append(f"{len(points)} {kind}")
+    if sum(map(len, kinds.values())) > _MOST_NAMES:
+        return f" ({', '.join(counts)})"
+    return f" ({'; '.join(by_name)})" if by_name else ""
 
 
 def _namespace_lines(namespace: Namespace, reserved: list[int]) -> Iterator[str]:
@@ -818,14 +835,19 @@ def _verdict(depth_plan: Plan) -> str:
 
 
 def _table(kernel: Kernel, plans: Sequence[Plan]) -> Iterator[str]:
-    """A row for each depth: columns right-aligned and two blanks apart, but for the
-    last one, which is prose.  A depth that was read may lack what others have."""
-    shown = dict.fromkeys(each.name for at in plans for each in at.namespaces)
+    """A row for each depth.  A depth that was read may lack what others have; where
+    there are many namespaces, those that never spill stand below."""
+    last = {each.name: each for at in plans for each in at.namespaces}
+    spill = {each.name for at in plans for each in at.namespaces if each.lock_slots}
     order = dict.fromkeys(map(kernel.namespace_of, kernel.sync_points))
-    namespaces = [name for name in {**order, **shown} if name in shown]
+    names = [name for name in {**order, **last} if name in last]
+    below = []
+    if len(names) > _MOST_NAMES:
+        below = [name for name in names if name not in spill]
+        names = [name for name in names if name in spill]
     used = {each.name for at in plans for each in at.memories}
     memories = [name for name in MEMORIES if name in used]
-    headings = [_heading(kernel, name) for name in namespaces]
+    headings = [_heading(kernel, name) for name in names]
     rows = [["depth", *headings, "locks", *memories, "verdict"]]
     for at in plans:
         ids = {each.name: f"{each.ids}/{each.slots}" for each in at.namespaces}
@@ -833,13 +855,16 @@ def _table(kernel: Kernel, plans: Sequence[Plan]) -> Iterator[str]:
         rows.append(
             [
                 str(at.depth),
-                *(ids.get(name, "-") for name in namespaces),
+                *(ids.get(name, "-") for name in names),
                 f"{at.lock_slots}/{LOCK_POOL_SLOTS}",
                 *(demands.get(name, "-") for name in memories),
                 _verdict(at),
             ]
         )
-    return _columns(rows, str.rjust)
+    yield from _columns(rows, str.rjust)
+    if below:
+        demand = [_ids_of(kernel, last[name]) for name in below]
+        yield f"never over: {', '.join(demand)}"
 
 
 def _columns(
@@ -883,7 +908,7 @@ def _limits(kernel: Kernel) -> Iterator[str]:
 def _over(kernel: Kernel, depth_plan: Plan) -> dict[str | None, str]:
     """The namespaces that spill, with their demand."""
     return {
-        each.name: f"{_heading(kernel, each.name)} {each.ids}/{each.slots}"
+        each.name: _ids_of(kernel, each)
         # Reserved ids can leave slots enough, but not side by side.
         + (" in no contiguous run" if each.ids <= each.slots else "")
         for each in depth_plan.namespaces
@@ -1296,7 +1321,7 @@ def _sync_points(
 ) -> tuple[list[SyncPoint], list[dict[str, Any]]]:
     """The rings of each namespace, in id order, but for those of reserved ids."""
     points, read = [], []
-    taken = {each % CROSS_CORE_SLOTS for each in reserved}
+    taken = _slots_of(reserved)
     for event, of_event in uses.items():
         namespace = event
         if event == "cross-core":
