@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import contextlib
 import io
+import os
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import flag_budget
+
+# They would colour what argparse prints, from Python 3.14 on.
+for name in ("FORCE_COLOR", "PYTHON_COLORS"):
+    os.environ.pop(name, None)
 
 ROOT = Path(flag_budget.__file__).resolve().parent
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import tempfile
 import unittest
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from flag_budget import (
     Plan,
     SyncPoint,
     plan,
+    read_kernel,
     text_report,
 )
 from tests import ROOT, complaint, run
@@ -313,6 +315,26 @@ class LimitedWidths(unittest.TestCase):
         first, *_ = run("--sync-point=acc,max-versions=2", "--depth=3").out.splitlines()
         self.assertTrue(first.endswith(" = 3 (at most: acc=2)"), first)
 
+    def test_first_line_counts_more_than_6(self) -> None:
+        def first_line(fixed: int, limited: int) -> str:
+            args = [f"--sync-point=f{number},versions=1" for number in range(fixed)]
+            args += [
+                f"--sync-point=m{number},max-versions=2" for number in range(limited)
+            ]
+            out = run("--sync-point=a", *args, "--depth=3").out
+            return out.partition("\n")[0].partition("= 3")[2]
+
+        for fixed, limited, shown in (
+            (0, 0, ""),
+            (1, 1, " (fixed: f0=1; at most: m0=2)"),
+            (6, 0, " (fixed: f0=1, f1=1, f2=1, f3=1, f4=1, f5=1)"),
+            (3, 3, " (fixed: f0=1, f1=1, f2=1; at most: m0=2, m1=2, m2=2)"),
+            (7, 0, " (7 fixed)"),
+            (0, 7, " (7 at most)"),
+            (4, 3, " (4 fixed, 3 at most)"),
+        ):
+            self.assertEqual(first_line(fixed, limited), shown)
+
     def test_never_with_versions(self) -> None:
         for text in ("a,versions=2,max-versions=2", "a,max-versions=2,versions=2"):
             status, out, err = run("--sync-point", text)
@@ -335,6 +357,20 @@ class Reservations(unittest.TestCase):
         self.assertEqual(
             Kernel([SyncPoint("a")], reserved=[3, 19, -1]).reserved, {3, 15}
         )
+
+    def test_ids_that_are_none(self) -> None:
+        takes: list[Callable[[Any], object]] = [
+            lambda ids: Kernel([SyncPoint("a")], reserved=ids),
+            lambda ids: read_kernel('T.ascend_set_flag("V_S", 0)', 4, ids),
+        ]
+        for take in takes:
+            for reserved in ("14,15", 15, ["14"], None):
+                with self.assertRaises(ValueError) as caught:
+                    take(reserved)
+                self.assertEqual(
+                    str(caught.exception),
+                    f"reserved {reserved!r}: expected ids, as in [14, 15]",
+                )
 
     def test_only_the_cross_core_namespace_is_reserved(self) -> None:
         points = [SyncPoint("a", "MTE2_V"), SyncPoint("b", "cross-core")]
@@ -492,6 +528,42 @@ class Output(unittest.TestCase):
         out = run(*args, "--cross-core").out
         self.assertIn("\ndepth  Cube-Vector  MTE2_V  locks  verdict\n", out)
         self.assertIn("\n    8        16/16     8/8   0/32  fits\n", out)
+
+    def test_table_of_more_than_6_namespaces(self) -> None:
+        events = ("MTE2_V", "V_MTE2", "V_MTE3", "MTE3_V", "M_FIX", "FIX_M", "S_V")
+        args = [f"--sync-point={event},event={event},versions=2" for event in events]
+        # With 6 of them each has a column, with 7 only what spills has.
+        out = run(*args[:6], "--summary", "--depth=3").out
+        self.assertTrue(
+            out.startswith(
+                "depth  MTE2_V  V_MTE2  V_MTE3  MTE3_V  M_FIX  FIX_M  locks  verdict\n"
+                "    3     2/8     2/8     2/8     2/8    2/8    2/8   0/32  fits\nflag"
+            ),
+            out,
+        )
+        args.append("--sync-point=more,event=M_FIX")
+        self.assertEqual(
+            run(*args, "--summary", "--max-depth=3").out.splitlines()[:5],
+            [
+                "depth  locks  verdict",
+                "    1   0/32  fits",
+                "    2   0/32  fits",
+                "    3   0/32  fits",
+                "never over: MTE2_V 2/8, V_MTE2 2/8, V_MTE3 2/8, MTE3_V 2/8, M_FIX 5/8,"
+                " FIX_M 2/8, S_V 2/8",
+            ],
+        )
+        self.assertEqual(
+            run(*args, "--summary", "--max-depth=7").out.splitlines()[6:9],
+            [
+                "    6    8/8   0/32  fits",
+                "    7    9/8   2/32  spills M_FIX",
+                "never over: MTE2_V 2/8, V_MTE2 2/8, V_MTE3 2/8, MTE3_V 2/8, FIX_M 2/8,"
+                " S_V 2/8",
+            ],
+        )
+        found = document(*args, "--depth=3")
+        self.assertEqual(len(found["depths"][0]["namespaces"]), 7)
 
     def test_cross_core_note_comes_last(self) -> None:
         args = ["--sync-point=a,event=cross-core", "--depth=17"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import io
 import json
 import random
@@ -39,6 +40,12 @@ EXPECTED_TIR = (
 def text_of(kernel: str, depth: object) -> Path:
     """The recorded text of a kernel at a depth."""
     return COMPILED / f"{kernel}.d{depth}.tir"
+
+
+@functools.lru_cache(maxsize=None)
+def kernel_of(name: str, depth: int) -> Kernel:
+    """What is read of a kernel's text at a depth."""
+    return read_kernel(text_of(name, depth).read_text("ascii"), depth)
 
 
 def document(*args: str) -> Any:
@@ -150,9 +157,9 @@ class Predictions(unittest.TestCase):
         compiles = memories = 0
         for kernel in KERNELS:
             for depth, recorded in kernel["depths"].items():
-                at = read_depth or int(depth)
-                text = text_of(kernel["kernel"], at).read_text("ascii")
-                at_depth = plan(read_kernel(text, at), int(depth))
+                at_depth = plan(
+                    kernel_of(kernel["kernel"], read_depth or int(depth)), int(depth)
+                )
                 compiles += 1
                 spilled = "stops" in recorded or any(
                     where == "lock"
@@ -1000,6 +1007,16 @@ the compiler takes up to depth 16; depth 17 is rejected: lock pool 34/32
             ],
         )
         self.assertEqual(run(*args, "--memory=l1=8K").status, 0)
+
+    def test_never_over_where_a_depth_lacks_one(self) -> None:
+        events = ("MTE2_V", "V_MTE2", "V_MTE3", "MTE3_V", "M_FIX", "FIX_M", "S_V")
+        text = "\n".join(set_flag("0").replace("V_S", event) for event in events)
+        args = self.readings(d2=f"{text}\n{set_flag('s % 2')}", d4=text)
+        self.assertIn(
+            "\nnever over: MTE2_V 1/8, V_MTE2 1/8, V_MTE3 1/8, MTE3_V 1/8, M_FIX 1/8,"
+            " FIX_M 1/8, S_V 1/8, V_S 2/8\n",
+            run(*args, "--summary").out,
+        )
 
     def test_sweep_reaches_the_deepest(self) -> None:
         args = self.readings(d6=set_flag("0"), d3=set_flag("0"))
