@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import io
 import json
 import random
 import tempfile
@@ -11,7 +10,6 @@ import unittest
 import warnings
 from pathlib import Path
 from typing import Any
-from unittest import mock
 
 from flag_budget import Buffer, Kernel, SyncPoint, plan, read_kernel
 from tests import ROOT, complaint, run
@@ -42,7 +40,7 @@ def text_of(kernel: str, depth: object) -> Path:
     return COMPILED / f"{kernel}.d{depth}.tir"
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def kernel_of(name: str, depth: int) -> Kernel:
     """What is read of a kernel's text at a depth."""
     return read_kernel(text_of(name, depth).read_text("ascii"), depth)
@@ -574,8 +572,6 @@ class Buffers(unittest.TestCase):
         self.assertEqual(
             read_kernel(text.replace("SIMT_VF", "SIMD"), 4).capacities["ub"], 253952
         )
-        with mock.patch("sys.stdin", io.StringIO(text)):
-            pass
 
 
 class Locks(unittest.TestCase):
