@@ -256,8 +256,12 @@ class Answers(unittest.TestCase):
         with mock.patch("sys.argv", ["flag_budget.py"]):
             status, out, err = run("--help")
         self.assertEqual((status, err), (0, ""))
-        # Python 3.9 has another heading.
-        self.assertEqual(out.replace("\noptional arguments:\n", "\noptions:\n"), HELP)
+        # Python 3.9 has another heading, 3.13 breaks the usage at other places.
+        out = out.replace("\noptional arguments:\n", "\noptions:\n")
+        usage, rest = out.split("\n\n", 1)
+        expected_usage, expected_rest = HELP.split("\n\n", 1)
+        self.assertEqual(usage.split(), expected_usage.split())
+        self.assertEqual(rest, expected_rest)
 
     def test_help_and_readme_have_one_grammar(self) -> None:
         grammars = re.findall(r"`(NAME,?[^` ]*=[^` ]*)`", README)

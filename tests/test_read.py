@@ -640,7 +640,6 @@ class Texts(unittest.TestCase):
             "(" * 10_000 + ")" * 10_000,
             "[" * 10_000,
             "-" * 100_000 + "1",
-            "x" + ".a" * 100_000,
             set_flag("1+" * 50_000 + "1"),
             "if 1:\n" * 9999,
             "\0",
@@ -652,6 +651,14 @@ class Texts(unittest.TestCase):
             self.assertEqual(
                 str(caught.exception), f"no TIR: {EXPECTED_TIR}", text[:40]
             )
+
+    def test_depth_that_only_some_pythons_parse(self) -> None:
+        for text in ("x" + ".a" * 100_000, "1+" * 50_000 + "1", "f" + "()" * 50_000):
+            with self.assertRaises(ValueError) as caught:
+                read_kernel(text, 4)
+            what, _, expected = str(caught.exception).partition(": ")
+            self.assertIn(what, ("no TIR", "no flags"))
+            self.assertEqual(expected, EXPECTED_TIR)
 
     def test_no_flags(self) -> None:
         for text in (
