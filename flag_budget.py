@@ -1035,45 +1035,19 @@ _EXPECTED_TIR = (
     ' _tl.InsertSync.py that pass_configs={"tl.enable_dump_ir": True} writes;'
     " a kernel in another language is declared with --sync-point"
 )
-_FLAGS = {"ascend_set_flag", "ascend_wait_flag"}
-_CROSS_CORE_FLAGS = {"ascend_cross_core_set_flag", "ascend_cross_core_wait_flag"}
+_FLAGS = {
+    "ascend_set_flag",
+    "ascend_wait_flag",
+    "ascend_cross_core_set_flag",
+    "ascend_cross_core_wait_flag",
+}
 _LOOPS = {"serial", "unroll", "parallel", "vectorized", "range"}
-_UNKNOWN = range(0)  # no id at all
-# A call's name, itself, and what the loop variables around it can be.
-_Call = tuple[str, ast.Call, dict[str, range]]
-
-
-class _Ring(NamedTuple):
-    """Ids that overlap, whether they are a release's, and the lines of their flags."""
-
-    ids: range
-    release: bool
-    lines: list[int]
-
-
-class _Reading(NamedTuple):
-    """A kernel as one TIR text has it.
-
-    file        as given
-    depth       what it was compiled with
-    num_stages  those that the text prints, ascending
-    kernel      what the text says of it, and no option
-    document    what the JSON document says of it, with the lines of the text
-    gemms       the lines of what becomes gemm_l1
-    simt        the lines of the SimtVF blocks
-    by_loop     the lines with ids that a loop keeps from being more
-    cross_core  whether there are cross-core flags, reserved or not
-    """
-
-    file: str
-    depth: int
-    num_stages: list[int]
-    kernel: Kernel
-    document: dict[str, Any]
-    gemms: list[int]
-    simt: list[int]
-    by_loop: list[int]
-    cross_core: bool
+_UNBOUNDED = range(LARGEST)
+# What counts in a text, in its order: the calls, the dicts and the assignments, each
+# with what the variables of the loops around it can be.
+_Nodes = list[tuple[Any, dict[str, range]]]
+# Of a flag call: the first of its ids, the one behind the last, its line.
+_Use = tuple[int, int, int]
 
 
 def read_kernel(
@@ -1094,43 +1068,59 @@ def read_kernel(
     >>> read_kernel(tir, depth=3).sync_points[0].name
     'MTE2_V[3]'
     """
-    return replace(_read(tir, depth, reserved).kernel, reserved=reserved)
+    return replace(_Reading(tir, depth, reserved).kernel, reserved=reserved)
 
 
-def _read(
-    tir: str, depth: int | None, reserved: Collection[int], file: str = ""
-) -> _Reading:
-    try:
-        function = _function_with_flags(_parse(tir))
-        calls = [*_calls(function.body, {})]
-        uses, by_loop = _flag_uses(tir, calls)
-    except (RecursionError, MemoryError):
-        raise ValueError(f"no TIR: {_EXPECTED_TIR}") from None
-    stages = {_integer(value) or 0 for value in _values(function, "num_stages")}
-    num_stages = sorted(stages - {0})
-    depth = _depth_read(depth, num_stages)
-    points, read_points = _sync_points(uses, depth, reserved)
-    buffers, read_buffers = _buffers(function, calls, depth)
-    gemms = _gemm_l1_lines(function, calls)
-    simt = [
-        call.lineno
-        for name, call, _ in calls
-        if name == "sblock" and _text(*call.args[:1]) == "SIMT_VF"
-    ]
-    locks = GEMM_L1_LOCKS if gemms else 0
-    capacities = {"ub": SIMT_UB} if simt else {}
-    kernel = Kernel(points, lock_reserved=locks, buffers=buffers, capacities=capacities)
-    document = {
-        "file": file,
-        "depth": depth,
-        "sync_points": read_points,
-        "buffers": read_buffers,
-        "locks": locks,
-    }
-    cross_core = "cross-core" in uses
-    return _Reading(
-        file, depth, num_stages, kernel, document, gemms, simt, by_loop, cross_core
-    )
+class _Reading:
+    """A kernel as one TIR text has it.
+
+    file        as given
+    depth       what it was compiled with
+    num_stages  those that the text prints, ascending
+    kernel      what the text says of it, and no option
+    document    what the JSON document says of it, with the lines of the text
+    gemms       the lines of what becomes gemm_l1
+    simt        the lines of the SimtVF blocks
+    by_loop     the lines with ids that a loop keeps from being more
+    cross_core  whether there are cross-core flags, reserved or not
+    """
+
+    def __init__(
+        self, tir: str, depth: int | None, reserved: Collection[int], file: str = ""
+    ) -> None:
+        try:
+            nodes = _nodes(_function_with_flags(_parse(tir)))
+            _check_that_none_spilled(nodes)
+            uses, self.by_loop = _flag_uses(nodes)
+        except (RecursionError, MemoryError):
+            raise ValueError(f"no TIR: {_EXPECTED_TIR}") from None
+        self.file = file
+        self.cross_core = "cross-core" in uses
+        stages = {_integer(value, 0) for value in _values(nodes, "num_stages")}
+        self.num_stages = sorted(stages - {0})
+        self.depth = _depth_read(depth, self.num_stages)
+        points, read_points = _sync_points(uses, self.depth, reserved)
+        buffers, read_buffers = _buffers(nodes, self.depth)
+        self.gemms = _gemm_l1_lines(nodes)
+        self.simt = [
+            call.lineno
+            for call in _calls(nodes, "sblock")
+            if _text(*call.args[:1]) == "SIMT_VF"
+        ]
+        locks = GEMM_L1_LOCKS if self.gemms else 0
+        self.kernel = Kernel(
+            points,
+            lock_reserved=locks,
+            buffers=buffers,
+            capacities={"ub": SIMT_UB} if self.simt else {},
+        )
+        self.document: dict[str, Any] = {
+            "file": file,
+            "depth": self.depth,
+            "sync_points": read_points,
+            "buffers": read_buffers,
+            "locks": locks,
+        }
 
 
 def _parse(tir: str) -> ast.Module:
@@ -1142,30 +1132,13 @@ def _parse(tir: str) -> ast.Module:
         raise ValueError(f"no TIR: {_EXPECTED_TIR}") from None
 
 
-def _called(node: object) -> str:
-    """The last name of what a call calls; nothing if it is no call."""
-    function = getattr(node, "func", None)
-    return getattr(function, "attr", getattr(function, "id", ""))
-
-
-def _text(node: object = None) -> str:
-    value = getattr(node, "value", None)
-    return value if isinstance(value, str) else ""
-
-
-def _integer(node: object) -> int | None:
-    value = getattr(node, "value", None)
-    return value if type(value) is int else None
-
-
-def _function_with_flags(tree: ast.Module) -> ast.Module | ast.FunctionDef:
+def _function_with_flags(tree: ast.Module) -> ast.AST:
     """The one function that sets flags; all of the text where none does."""
-    flags = _FLAGS | _CROSS_CORE_FLAGS
     functions = [
         each
         for each in ast.walk(tree)
         if isinstance(each, ast.FunctionDef)
-        and any(_called(node) in flags for node in ast.walk(each))
+        and any(_called(node) in _FLAGS for node in ast.walk(each))
     ]
     if len(functions) > 1:
         lines = ", ".join(str(each.lineno) for each in functions)
@@ -1176,77 +1149,100 @@ def _function_with_flags(tree: ast.Module) -> ast.Module | ast.FunctionDef:
     return functions[0] if functions else tree
 
 
-def _calls(body: Iterable[ast.stmt], loops: dict[str, range]) -> Iterator[_Call]:
-    for statement in body:
-        inner = loops
-        if isinstance(statement, ast.For):
-            inner = {**loops, **_loop_variables(statement)}
-        for child in ast.iter_child_nodes(statement):
-            if isinstance(child, ast.stmt):
-                yield from _calls([child], inner)
-                continue
-            for node in ast.walk(child):
-                if isinstance(node, ast.Call):
-                    yield _called(node), node, loops
+def _nodes(function: ast.AST) -> _Nodes:
+    """Without recursion: a sum may be deeper than Python's stack."""
+    nodes: _Nodes = []
+    ahead: _Nodes = [(function, {})]  # the last is the next
+    while ahead:
+        node, loops = ahead.pop()
+        if isinstance(node, (ast.Call, ast.Dict, ast.Assign)):
+            nodes.append((node, loops))
+        if isinstance(node, ast.For):
+            loops = {**loops, **_loop_variables(node)}
+        children = [(child, loops) for child in ast.iter_child_nodes(node)]
+        ahead += reversed(children)
+    return nodes
 
 
 def _loop_variables(loop: ast.For) -> dict[str, range]:
+    """What the variables of a loop can be; no id at all where no numbers say it."""
     targets = getattr(loop.target, "elts", [loop.target])
     names = [getattr(each, "id", "") for each in targets]
-    limits: list[Any] = [*map(_integer, getattr(loop.iter, "args", []))]
-    known: list[range] = []
+    limits = [_integer(each, LARGEST) for each in getattr(loop.iter, "args", ())]
+    known = []
     if _called(loop.iter) == "grid":
-        known = [range(limit or 0) for limit in limits]
-    elif _called(loop.iter) in _LOOPS and limits and None not in limits[:2]:
+        known = [range(limit) for limit in limits]
+    elif _called(loop.iter) in _LOOPS and limits:
         known = [range(*limits[:2])]
-    return {**dict.fromkeys(names, _UNKNOWN), **dict(zip(names, known))}
+    return {**dict.fromkeys(names, range(0)), **dict(zip(names, known))}
 
 
-def _event_ids(node: ast.expr, loops: dict[str, range], cross_core: bool) -> range:
-    """What an event id can be (EventIdRange, rewrite_flag_to_buf.cc:121)."""
-    number = _integer(node)
-    if number is not None:
-        return range(number, number + 1)
-    if isinstance(node, ast.Name):
-        return loops.get(node.id, _UNKNOWN)
-    if not isinstance(node, ast.BinOp):
-        return _UNKNOWN
-    left = _event_ids(node.left, loops, cross_core)
-    right = _event_ids(node.right, loops, cross_core)
-    modulus = _integer(node.right) or 0
-    if isinstance(node.op, ast.Mod) and modulus:
-        return left if left and left.stop <= modulus else range(modulus)
-    if isinstance(node.op, ast.Add) and left and right:
-        return range(left.start + right.start, left.stop + right.stop - 1)
-    if isinstance(node.op, ast.Mult) and cross_core:
-        # The cube addresses the second vector core at + 16: insert_sync.cc:1878.
-        factors = [_integer(each) or 1 for each in (node.left, node.right)]
-        if any(each % CROSS_CORE_SLOTS == 0 for each in factors):
-            return range(1)
-    return _UNKNOWN
+def _called(node: object) -> str:
+    """The last name of what a call calls; nothing if it is no call."""
+    function = getattr(node, "func", None)
+    return getattr(function, "attr", getattr(function, "id", ""))
 
 
-def _flag_uses(
-    tir: str, calls: Iterable[_Call]
-) -> tuple[dict[str, list[tuple[range, int]]], list[int]]:
-    """Per event of a SyncPoint, in order of appearance, the ids and the line of each
-    flag call (FlagUsageCollector, rewrite_flag_to_buf.cc:138); and the lines with ids
-    that a loop keeps from being more."""
-    uses: dict[str, list[tuple[range, int]]] = {}
-    unbounded, by_loop, lock = [], [], ""
-    for name, call, loops in calls:
-        # What spills is unlocked as soon as it is locked: rewrite_flag_to_buf.cc:293.
-        if name == "ascend_rls_buf" and ast.dump(call) == lock:
+def _calls(nodes: _Nodes, *names: str) -> list[Any]:
+    """The calls of these names."""
+    return [node for node, _ in nodes if _called(node) in names]
+
+
+def _keyword(call: object, name: str) -> Any:
+    """The value of a keyword argument; None if there is none."""
+    return {each.arg: each.value for each in getattr(call, "keywords", ())}.get(name)
+
+
+def _values(nodes: _Nodes, text: str) -> list[Any]:
+    """The values of this key in all dicts."""
+    return [
+        value
+        for node, _ in nodes
+        if isinstance(node, ast.Dict)
+        for key, value in zip(node.keys, node.values)
+        if _text(key) == text
+    ]
+
+
+def _variable(node: object = None) -> str:
+    """The name in x, x.data or x[0, 0]; nothing if there is none."""
+    return getattr(getattr(node, "value", node), "id", "")
+
+
+def _text(node: object = None) -> str:
+    value = getattr(node, "value", None)
+    return value if isinstance(value, str) else ""
+
+
+def _integer(node: object, otherwise: int | None = None) -> Any:
+    value = getattr(node, "value", None)
+    return value if type(value) is int else otherwise
+
+
+def _check_that_none_spilled(nodes: _Nodes) -> None:
+    """What spills is unlocked as soon as it is locked: rewrite_flag_to_buf.cc:293."""
+    for (before, _), (node, _) in zip(nodes, nodes[1:]):
+        if _called(node) != "ascend_rls_buf":
+            continue
+        lock = ast.dump(node).replace("ascend_rls_buf", "ascend_get_buf")
+        if ast.dump(before) == lock:
             raise ValueError(
-                f"line {call.lineno}: flags have spilled to locks already:"
+                f"line {node.lineno}: flags have spilled to locks already:"
                 f" {_EXPECTED_TIR}"
             )
-        lock = ""
-        if name == "ascend_get_buf":
-            lock = ast.dump(call).replace(name, "ascend_rls_buf")
-        cross_core = name in _CROSS_CORE_FLAGS
-        if not cross_core and name not in _FLAGS:
+
+
+def _flag_uses(nodes: _Nodes) -> tuple[dict[str, list[_Use]], list[int]]:
+    """Per event of a SyncPoint, in order of appearance, its flag calls
+    (FlagUsageCollector, rewrite_flag_to_buf.cc:138); and the lines with ids that a
+    loop keeps from being more."""
+    uses: dict[str, list[_Use]] = {}
+    unbounded, by_loop = [], []
+    for call, loops in nodes:
+        name = _called(call)
+        if name not in _FLAGS:
             continue
+        cross_core = "cross_core" in name
         try:
             if len(call.args) < 2:
                 raise ValueError(f"expected an id in {name}")
@@ -1256,12 +1252,13 @@ def _flag_uses(
         except ValueError as error:
             raise ValueError(f"line {call.lineno}: {error}") from None
         ids = _event_ids(event_id, loops, cross_core)
-        if not ids:
-            text = " ".join((ast.get_source_segment(tir, event_id) or "").split())
-            unbounded.append(f"line {call.lineno} {text[:40]!r}")
+        if ids.stop >= LARGEST:
+            unbounded.append(f"line {call.lineno} {ast.unparse(event_id)[:40]!r}")
         if ids != _event_ids(event_id, {}, cross_core):
             by_loop.append(call.lineno)
-        uses.setdefault(event, []).append((ids, call.lineno))
+        for part in _modulo_16(ids) if cross_core else [ids]:
+            use = part.start, part.stop, call.lineno
+            uses.setdefault(event, []).append(use)
     if unbounded:
         raise ValueError(
             f"event ids without bounds: {_listed(unbounded, 10)}: expected a number, a"
@@ -1273,39 +1270,86 @@ def _flag_uses(
     return uses, by_loop
 
 
+def _event_ids(node: ast.expr, loops: dict[str, range], cross_core: bool) -> range:
+    """What an event id can be (EventIdRange, rewrite_flag_to_buf.cc:121)."""
+    number = _integer(node)
+    if number is not None:
+        return range(number, number + 1)
+    if isinstance(node, ast.Name):
+        return loops.get(node.id) or _UNBOUNDED
+    if not isinstance(node, ast.BinOp):
+        return _UNBOUNDED
+    left = _event_ids(node.left, loops, cross_core)
+    right = _event_ids(node.right, loops, cross_core)
+    modulus = _integer(node.right)
+    if isinstance(node.op, ast.Mod) and modulus:
+        return left if left.stop <= modulus else range(modulus)
+    if isinstance(node.op, ast.Add):
+        return range(left.start + right.start, left.stop + right.stop - 1)
+    # The cube addresses the second vector core at + 16: insert_sync.cc:1878.
+    if isinstance(node.op, ast.Mult) and cross_core:
+        factor = _integer(node.left) or _integer(node.right)
+        if factor and factor % CROSS_CORE_SLOTS == 0:
+            return range(1)
+    return _UNBOUNDED
+
+
 def _modulo_16(ids: range) -> list[range]:
     """What the 16 cross-core slots have of these ids."""
     slots = CROSS_CORE_SLOTS
-    low, width = ids.start % slots, ids.stop - ids.start
-    if width >= slots:
+    if ids.stop - ids.start >= slots:
         return [range(slots)]
-    whole = range(low, low + width)
-    if whole.stop <= slots:
-        return [whole]
-    return [range(low, slots), range(whole.stop - slots)]
+    first, last = ids[0] % slots, ids[-1] % slots
+    if first <= last:
+        return [range(first, last + 1)]
+    return [range(first, slots), range(last + 1)]
 
 
-def _rings(uses: Iterable[tuple[range, int]]) -> list[_Ring]:
-    """Join ids that overlap into rings.  Those that only touch stay apart
-    (CoalesceBlocks, rewrite_flag_to_buf.cc:188)."""
-    rings: list[_Ring] = []
-    for ids, line in sorted(uses, key=lambda use: (use[0].start, use[0].stop)):
-        primed, lines = ids.stop - ids.start == 1, [line]  # a single id primes a ring
-        if rings and ids.start < rings[-1].ids.stop:
-            before = rings.pop()
-            ids = range(before.ids.start, max(before.ids.stop, ids.stop))
-            primed, lines = primed or before.release, [*before.lines, line]
-        rings.append(_Ring(ids, primed, lines))
-    # tilelang primes only releases before the loop (insert_sync.cc:2090), and gives
-    # them the lower ids; among them, as behind them, wider comes before narrower
+def _rings(uses: Iterable[_Use]) -> list[tuple[range, bool, list[int]]]:
+    """The ids of each ring, whether it is a release's, and the lines of its flags.
+    Ids that overlap are of one ring, those that only touch are not (CoalesceBlocks,
+    rewrite_flag_to_buf.cc:188)."""
+    joined: list[list[_Use]] = []
+    end = 0
+    for use in sorted(uses):
+        start, stop, _ = use
+        if start >= end:
+            joined.append([])
+        joined[-1].append(use)
+        end = max(end, stop)
+    # tilelang primes only releases before the loop (insert_sync.cc:2090), id by id, and
+    # gives them the lower ids; among them, as behind them, wider comes before narrower
     # (:1912-1924).  So nothing narrower than what follows it can be anything else.
-    release, widest = False, 0
-    for index, (ids, primed, lines) in reversed([*enumerate(rings)]):
-        width = ids.stop - ids.start
-        release = release or width < widest or (primed and width > 1)
-        widest = max(widest, width)
-        rings[index] = _Ring(ids, release, sorted({*lines}))
-    return rings
+    rings = []
+    release, width = False, 0
+    for ring in reversed(joined):
+        ids = range(ring[0][0], max(stop for _, stop, _ in ring))
+        following, width = width, ids.stop - ids.start
+        narrowest = min(stop - start for start, stop, _ in ring)
+        release = release or narrowest == 1 < width or width < following
+        rings.append((ids, release, sorted({line for _, _, line in ring})))
+    return rings[::-1]
+
+
+def _sync_points(
+    uses: dict[str, list[_Use]], depth: int, reserved: Collection[int]
+) -> tuple[list[SyncPoint], list[Any]]:
+    """The rings of each namespace, in id order, but for those of reserved ids; and
+    what the document says of them."""
+    points, read = [], []
+    taken = _slots_of(reserved)
+    for event, of_event in uses.items():
+        namespace = CROSS_CORE if event == "cross-core" else event
+        for ids, release, lines in _rings(of_event):
+            if namespace == CROSS_CORE and taken.issuperset(ids):
+                continue
+            name = f"{namespace}[{ids.start}]"
+            widths = _versions(ids.stop - ids.start, depth)
+            points.append(SyncPoint(name, event, cross_iter=release, **widths))
+            read.append({"name": name, "ids": [ids[0], ids[-1]], "lines": lines})
+    if not points:
+        raise ValueError("all flags are reserved: expected one that is not")
+    return points, read
 
 
 def _versions(width: int, depth: int) -> dict[str, Any]:
@@ -1316,95 +1360,55 @@ def _versions(width: int, depth: int) -> dict[str, Any]:
     return {"max_versions" if 1 < width < depth else "versions": width}
 
 
-def _sync_points(
-    uses: dict[str, list[tuple[range, int]]], depth: int, reserved: Collection[int]
-) -> tuple[list[SyncPoint], list[dict[str, Any]]]:
-    """The rings of each namespace, in id order, but for those of reserved ids."""
-    points, read = [], []
-    taken = _slots_of(reserved)
-    for event, of_event in uses.items():
-        namespace = event
-        if event == "cross-core":
-            namespace = CROSS_CORE
-            of_event = [
-                (part, line) for ids, line in of_event for part in _modulo_16(ids)
-            ]
-        for ids, release, lines in _rings(of_event):
-            if event == "cross-core" and taken.issuperset(ids):
-                continue
-            name = f"{namespace}[{ids.start}]"
-            widths = _versions(ids.stop - ids.start, depth)
-            points.append(SyncPoint(name, event, cross_iter=release, **widths))
-            read.append(
-                {"name": name, "ids": [ids.start, ids.stop - 1], "lines": lines}
-            )
-    if not points:
-        raise ValueError("all flags are reserved: expected one that is not")
-    return points, read
-
-
-def _values(function: ast.AST, text: str) -> list[ast.expr]:
-    """The values of this key in all dicts."""
-    return [
-        value
-        for node in ast.walk(function)
-        if isinstance(node, ast.Dict)
-        for key, value in zip(node.keys, node.values)
-        if _text(key) == text
-    ]
-
-
 def _depth_read(depth: int | None, num_stages: list[int]) -> int:
-    if depth is None and not num_stages:
-        raise ValueError(
-            "no num_stages is printed: expected the depth that it was compiled with, as"
-            " in 4=FILE"
-        )
-    if depth is not None and num_stages and depth not in num_stages:
+    if depth is None:
+        if not num_stages:
+            raise ValueError(
+                "no num_stages is printed: expected the depth that it was compiled with,"
+                " as in 4=FILE"
+            )
+        return num_stages[-1]
+    _check_number("depth", depth)
+    if num_stages and depth not in num_stages:
         raise ValueError(
             f"depth {depth}: expected a num_stages that is printed:"
             f" {', '.join(map(str, num_stages))}"
         )
-    return depth or num_stages[-1]
+    return depth
 
 
-def _memory_and_data(call: object) -> tuple[str | None, str]:
-    """The memory that scope= names, if it is one of MEMORIES, and what data= names."""
-    keywords = {each.arg: each.value for each in getattr(call, "keywords", ())}
-    data = ast.unparse(keywords["data"]) if "data" in keywords else ""
-    scope = _text(keywords.get("scope")).removesuffix(".dyn")
-    return SCOPES.get(scope), data.removesuffix(".data")
+def _memory(call: object) -> str | None:
+    """The memory that scope= names, if it is one of MEMORIES."""
+    return SCOPES.get(_text(_keyword(call, "scope")).removesuffix(".dyn"))
 
 
-def _buffers(
-    function: ast.AST, calls: Iterable[_Call], depth: int
-) -> tuple[list[Buffer], list[dict[str, Any]]]:
-    """The buffers in the memories.  What has no data= is used by nothing."""
+def _buffers(nodes: _Nodes, depth: int) -> tuple[list[Buffer], list[Any]]:
+    """The buffers in the memories, and what the document says of them.  What has no
+    data= is used by nothing."""
     versions: dict[str, int] = {}
-    for value in _values(function, "tl.buffer_versions_map"):
+    for value in _values(nodes, "tl.buffer_versions_map"):
         for key, number in zip(
             getattr(value, "keys", ()), getattr(value, "values", ())
         ):
             count = _integer(number)
             if count is None:
                 raise ValueError(f"line {number.lineno}: expected a number of versions")
-            versions[ast.unparse(key).removesuffix(".data")] = count
+            versions[_variable(key)] = count
     buffers, read = [], []
-    for name, call, _ in calls:
-        if name != "sblock_alloc_buffer":
+    for call in _calls(nodes, "sblock_alloc_buffer"):
+        memory, data = _memory(call), _keyword(call, "data")
+        if not (memory and data):
             continue
-        memory, data = _memory_and_data(call)
-        if memory is None or not data:
-            continue
-        count = versions.get(data, 1)
+        name = _variable(data)
+        count = versions.get(name, 1)
         try:
             size = _version_bytes(call)
-            buffers.append(Buffer(data, memory, size, **_versions(count, depth)))
+            buffers.append(Buffer(name, memory, size, **_versions(count, depth)))
         except ValueError as error:
             raise ValueError(f"line {call.lineno}: {error}") from None
         read.append(
             {
-                "name": data,
+                "name": name,
                 "memory": memory,
                 "bytes": size,
                 "versions": count,
@@ -1417,12 +1421,12 @@ def _buffers(
 def _version_bytes(allocation: ast.Call) -> int:
     """What one version of a buffer takes: its shape times its dtype."""
     shape, dtype, *_ = *allocation.args, None, None
-    size = 1
+    bits = 1
     for each in getattr(shape, "elts", [shape]):
         length = _integer(each)
         if length is None:
             raise ValueError("expected a shape of numbers")
-        size *= length
+        bits *= length
     text = _text(dtype) if dtype else "float32"
     # The bits, then what else tells it from others, then its lanes.
     match = re.fullmatch(
@@ -1430,26 +1434,27 @@ def _version_bytes(allocation: ast.Call) -> int:
     )
     if match is None:
         raise ValueError(f"dtype {text!r}: expected one with a size, as in float32")
-    return -(-size * int(match[1] or 8) * int(match[2] or 1) // 8)
+    return -(-bits * int(match[1] or 8) * int(match[2] or 1) // 8)
 
 
-def _gemm_l1_lines(function: ast.AST, calls: Iterable[_Call]) -> list[int]:
+def _gemm_l1_lines(nodes: _Nodes) -> list[int]:
     """The lines of what becomes gemm_l1: both inputs are in L1
     (tilelang/ascend/op/gemm/gemm_mad.py:167)."""
     in_l1 = {
-        getattr(target, "id", "")
-        for node in ast.walk(function)
-        if isinstance(node, ast.Assign) and _memory_and_data(node.value)[0] == "l1"
+        _variable(target)
+        for node, _ in nodes
+        if isinstance(node, ast.Assign) and _memory(node.value) == "l1"
         for target in node.targets
     }
-    lines = []
-    for name, call, _ in calls:
-        if name in {"gemm", "gemm_blockscaled"}:
-            # An input is T.region(a[0, 0], 1, 64, 64).
-            regions = [ast.unparse(each).partition("(")[2] for each in call.args[:2]]
-            if in_l1.issuperset(each.partition("[")[0] for each in regions):
-                lines.append(call.lineno)
-    return lines
+    # An input is T.region(a[0, 0], 1, 64, 64).
+    regions = _calls(nodes, "region")
+    inputs = {each for each in regions if _variable(*each.args[:1]) in in_l1}
+    gemms = _calls(nodes, "gemm", "gemm_blockscaled")
+    return [
+        call.lineno
+        for call in gemms
+        if call.args[1:] and inputs.issuperset(call.args[:2])
+    ]
 
 
 # The command
@@ -1761,7 +1766,7 @@ def _readings(options: argparse.Namespace) -> list[_Reading]:
     for depth, file in options.read:
         try:
             tir = _file_text(0 if file == "-" else file)
-            reading = _read(tir, depth, options.reserve, file)
+            reading = _Reading(tir, depth, options.reserve, file)
             if reading.depth in readings:
                 raise ValueError(
                     f"of depth {reading.depth}, as {readings[reading.depth].file!r} is:"

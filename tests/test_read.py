@@ -705,6 +705,11 @@ class Texts(unittest.TestCase):
                 str(caught.exception),
                 f"depth {depth}: expected a num_stages that is printed: 2, 3",
             )
+        for depth in (0, -1, 10**18 + 1):
+            with self.assertRaisesRegex(
+                ValueError, f"^depth {depth}: expected a whole"
+            ):
+                read_kernel(set_flag("0"), depth)
         for number in ("n", "0", "True", '"3"'):
             text = stages.format(number) + set_flag("s % 3")
             with self.assertRaisesRegex(ValueError, "no num_stages is printed"):
