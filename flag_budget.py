@@ -695,20 +695,21 @@ def text_report(
     table, a row for each and then the three limits."""
     plans: list[Plan] = []
     for depth in depths:
-        plans.append(plan(kernel, depth))
+        at = plan(kernel, depth)
         if blocks:
-            if len(plans) > 1:
+            if plans:
                 yield ""
-            yield from _depth_lines(kernel.at(depth), plans[-1])
-    if blocks and table:
-        yield ""
+            yield from _depth_lines(kernel.at(depth), at)
+        plans.append(at)
     if table:
+        if blocks:
+            yield ""
         yield from _table(kernel, plans)
         yield from _limits(kernel)
 
 
 def _names_events(kernel: Kernel) -> bool:
-    return any(point.event is not None for point in kernel.sync_points)
+    return any(point.event for point in kernel.sync_points)
 
 
 def _heading(kernel: Kernel, namespace: str | None) -> str:
@@ -735,14 +736,13 @@ def _kilobytes(size: int) -> str:
 
 def _depth_lines(kernel: Kernel, depth_plan: Plan) -> Iterator[str]:
     depth = depth_plan.depth
+    named = _names_events(kernel)
     exceptions = _exceptions(kernel, depth)
     yield f"depth={depth} num_versions per sync point = {depth}{exceptions}"
-    named = _names_events(kernel)
     for namespace in depth_plan.namespaces:
         if named:
             yield f"[{namespace.name or 'unnamed'}]"
-        reserved = kernel.reserved if namespace.name == CROSS_CORE else ()
-        yield from _namespace_lines(namespace, sorted(reserved))
+        yield from _namespace_lines(namespace, kernel.reserved)
     if named or depth_plan.spilled:
         yield _lock_line(depth_plan)
     for memory in depth_plan.memories:
@@ -756,33 +756,38 @@ def _depth_lines(kernel: Kernel, depth_plan: Plan) -> Iterator[str]:
 
 def _exceptions(kernel: Kernel, depth: int) -> str:
     """The sync points whose num_versions are not simply the depth, up to 6 by name."""
-    kinds = {
-        "fixed": [each for each in kernel.sync_points if each.versions],
-        "at most": [each for each in kernel.sync_points if each.max_versions],
-    }
-    by_name, counts = [], []
-    for kind, points in kinds.items():
-        if points:
-            widths = [f"{each.name}={_num_versions(each, depth)}" for each in points]
-            by_name.append(f"{kind}: {', '.join(widths)}")
-            counts.append(f"{len(points)} {kind}")
-    if sum(map(len, kinds.values())) > _MOST_NAMES:
-        return f" ({', '.join(counts)})"
-    return f" ({'; '.join(by_name)})" if by_name else ""
+    fixed = [
+        f"{each.name}={each.versions}" for each in kernel.sync_points if each.versions
+    ]
+    limited = [
+        f"{each.name}={_num_versions(each, depth)}"
+        for each in kernel.sync_points
+        if each.max_versions
+    ]
+    many = len(fixed) + len(limited) > _MOST_NAMES
+    said = [
+        f"{len(widths)} {kind}" if many else f"{kind}: {', '.join(widths)}"
+        for kind, widths in (("fixed", fixed), ("at most", limited))
+        if widths
+    ]
+    return f" ({(', ' if many else '; ').join(said)})" if said else ""
 
 
-def _namespace_lines(namespace: Namespace, reserved: list[int]) -> Iterator[str]:
-    points, slots = namespace.sync_points, namespace.slots
-    blocks = ", ".join(f"{each.name}={each.num_versions}" for each in points)
-    yield f"blocks: {blocks}"
-    on_base: dict[tuple[str, int], list[str]] = {}
-    for each in points:
-        on_base.setdefault((each.placement, each.base), []).append(each.name)
+def _namespace_lines(namespace: Namespace, reserved: Collection[int]) -> Iterator[str]:
+    slots = namespace.slots
+    widths, rows = [], []
+    on_base: dict[str, list[str]] = {}
+    for name, width, placement, number in namespace.sync_points:
+        base = f"{'base' if placement == 'flag' else 'lock'} {number}"
+        widths.append(f"{name}={width}")
+        rows.append([name, base, f"id = i % {width}", f"+ {number}"])
+        on_base.setdefault(base, []).append(name)
+    yield f"blocks: {', '.join(widths)}"
     for names in on_base.values():
         if len(names) > 1:
             yield f"shared : {', '.join(names)} on one base"
-    if reserved:
-        yield f"reserved : {', '.join(map(str, reserved))}"
+    if reserved and namespace.name == CROSS_CORE:
+        yield f"reserved : {', '.join(map(str, sorted(reserved)))}"
     yield f"allocator sum = {namespace.ids} ids"
     if namespace.lock_slots:
         short = "exceeds" if namespace.ids > slots else "finds no contiguous run in"
@@ -798,11 +803,6 @@ def _namespace_lines(namespace: Namespace, reserved: list[int]) -> Iterator[str]
     else:
         spare = slots - namespace.ids
         yield f"-> fits in {slots} slots; no spill ({spare} slots spare)"
-    rows = []
-    for each in points:
-        where = "base" if each.placement == "flag" else "lock"
-        ids = ["id = i %", str(each.num_versions), f"+ {each.base}"]
-        rows.append([each.name, where, str(each.base), *ids])
     yield from _columns(rows, str.ljust, " ")
 
 
@@ -817,9 +817,6 @@ def _lock_line(depth_plan: Plan) -> str:
 
 def _verdict(depth_plan: Plan) -> str:
     """All that happens at one depth."""
-    verdict = []
-    if depth_plan.rejected:
-        verdict.append(f"rejected: {depth_plan.rejected}")
     cross_core = {
         name
         for each in depth_plan.namespaces
@@ -827,27 +824,28 @@ def _verdict(depth_plan: Plan) -> str:
         for name in each.names("lock")
     }
     spilled = [name for name in depth_plan.spilled if name not in cross_core]
-    if spilled:
-        verdict.append(f"spills {_listed(spilled)}")
-    if depth_plan.out_of_memory:
-        verdict.append(f"out of memory: {', '.join(depth_plan.out_of_memory)}")
-    return "; ".join(verdict) or "fits"
+    happens = {
+        "rejected:": depth_plan.rejected,
+        "spills": _listed(spilled),
+        "out of memory:": ", ".join(depth_plan.out_of_memory),
+    }
+    said = [f"{what} {which}" for what, which in happens.items() if which]
+    return "; ".join(said) or "fits"
 
 
 def _table(kernel: Kernel, plans: Sequence[Plan]) -> Iterator[str]:
     """A row for each depth.  A depth that was read may lack what others have; where
     there are many namespaces, those that never spill stand below."""
-    last = {each.name: each for at in plans for each in at.namespaces}
-    spill = {each.name for at in plans for each in at.namespaces if each.lock_slots}
-    order = dict.fromkeys(map(kernel.namespace_of, kernel.sync_points))
-    names = [name for name in {**order, **last} if name in last]
-    below = []
-    if len(names) > _MOST_NAMES:
-        below = [name for name in names if name not in spill]
-        names = [name for name in names if name in spill]
+    namespaces = [each for at in plans for each in at.namespaces]
+    last = {each.name: each for each in namespaces}
+    spill = {each.name for each in namespaces if each.lock_slots}
+    declared = map(kernel.namespace_of, kernel.sync_points)
+    names = [name for name in dict.fromkeys([*declared, *last]) if name in last]
+    many = len(names) > _MOST_NAMES
+    shown = [name for name in names if name in spill or not many]
     used = {each.name for at in plans for each in at.memories}
     memories = [name for name in MEMORIES if name in used]
-    headings = [_heading(kernel, name) for name in names]
+    headings = [_heading(kernel, name) for name in shown]
     rows = [["depth", *headings, "locks", *memories, "verdict"]]
     for at in plans:
         ids = {each.name: f"{each.ids}/{each.slots}" for each in at.namespaces}
@@ -855,20 +853,20 @@ def _table(kernel: Kernel, plans: Sequence[Plan]) -> Iterator[str]:
         rows.append(
             [
                 str(at.depth),
-                *(ids.get(name, "-") for name in names),
+                *(ids.get(name, "-") for name in shown),
                 f"{at.lock_slots}/{LOCK_POOL_SLOTS}",
                 *(demands.get(name, "-") for name in memories),
                 _verdict(at),
             ]
         )
     yield from _columns(rows, str.rjust)
+    below = [_ids_of(kernel, last[name]) for name in names if name not in shown]
     if below:
-        demand = [_ids_of(kernel, last[name]) for name in below]
-        yield f"never over: {', '.join(demand)}"
+        yield f"never over: {', '.join(below)}"
 
 
 def _columns(
-    rows: Sequence[Sequence[str]], justify: Callable[[str, int], str], gap: str = "  "
+    rows: Sequence[Sequence[str]], justify: Callable[..., str], gap: str = "  "
 ) -> Iterator[str]:
     """The rows with all columns but the last as wide as their widest cell."""
     widths = [max(map(len, column)) for column in zip(*rows)][:-1]
@@ -917,16 +915,20 @@ def _over(kernel: Kernel, depth_plan: Plan) -> dict[str | None, str]:
 
 
 def _memory_limits(kernel: Kernel) -> Iterator[str]:
-    memory, first = last_depth_in_memory(kernel), binds_first(kernel)
+    memory = last_depth_in_memory(kernel)
     if memory is None:
         yield "memory lasts to any depth"
     else:
         lasts = "memory does not last to any depth; depth 1 already needs"
         if memory:
             lasts = f"memory lasts to depth {memory}; depth {memory + 1} needs"
-        at = plan(kernel, memory + 1)
-        over = [each for each in at.memories if each.name in at.out_of_memory]
-        yield f"{lasts} {', '.join(f'{each.name} {_demand(each)}' for each in over)}"
+        needs = [
+            f"{each.name} {_demand(each)}"
+            for each in plan(kernel, memory + 1).memories
+            if each.used > each.bytes
+        ]
+        yield f"{lasts} {', '.join(needs)}"
+    first = binds_first(kernel)
     if first:
         yield {
             "flag slots": "flag slots bind first",
@@ -935,14 +937,13 @@ def _memory_limits(kernel: Kernel) -> Iterator[str]:
         }[first]
     for name in kernel.memories:
         largest = largest_stage_for_flags(kernel, name)
-        if largest is not None:
-            line = f"in {name}, flag slots never bind first"
-            if largest:
-                line = (
-                    f"in {name}, flag slots bind first while a stage takes at most"
-                    f" {largest} bytes (it takes {stage_bytes(kernel, name)})"
-                )
-            yield line
+        if largest:
+            yield (
+                f"in {name}, flag slots bind first while a stage takes at most"
+                f" {largest} bytes (it takes {stage_bytes(kernel, name)})"
+            )
+        elif largest == 0:
+            yield f"in {name}, flag slots never bind first"
 
 
 def json_report(
@@ -1000,9 +1001,9 @@ def _depth_document(depth_plan: Plan) -> dict[str, object]:
 def _reading_lines(readings: Sequence[_Reading], kernel: Kernel) -> Iterator[str]:
     """What the deepest reading, the first of these, has in which lines: so a spill
     leads back to the text."""
-    deepest, *further = readings
-    also = "".join(f"; also at depth {each.depth}: {each.file}" for each in further)
-    yield f"read at depth {deepest.depth}: {deepest.file}{also}"
+    files = [f"at depth {each.depth}: {each.file}" for each in readings]
+    yield f"read {'; also '.join(files)}"
+    deepest = readings[0]
     rows = []
     for point, read in zip(deepest.kernel.sync_points, deepest.document["sync_points"]):
         low, high = read["ids"]
@@ -1010,7 +1011,7 @@ def _reading_lines(readings: Sequence[_Reading], kernel: Kernel) -> Iterator[str
         rows.append([point.name, ids, _growth(point), _lines_of(read["lines"])])
     for buffer, read in zip(deepest.kernel.buffers, deepest.document["buffers"]):
         size = f"{buffer.memory} {_kilobytes(buffer.bytes)}"
-        rows.append([buffer.name, size, _growth(buffer), _lines_of([read["line"]])])
+        rows.append([buffer.name, size, _growth(buffer), f"line {read['line']}"])
     yield from _columns(rows, str.ljust)
     if deepest.gemms:
         yield f"gemm_l1 holds {GEMM_L1_LOCKS} locks, {_lines_of(deepest.gemms)}"
@@ -1025,7 +1026,7 @@ def _growth(each: SyncPoint | Buffer) -> str:
 
 
 def _lines_of(lines: Sequence[int]) -> str:
-    return f"line{'s' if len(lines) > 1 else ''} {_listed([*map(str, lines)], 4)}"
+    return f"{'lines' if len(lines) > 1 else 'line'} {_listed([*map(str, lines)], 4)}"
 
 
 # Reading TIR, which is Python
@@ -1489,34 +1490,29 @@ def _capacity(text: str) -> tuple[str, int]:
     return memory, _size(size)
 
 
-_Keys = dict[str, Callable[[str], object]]
-
-
-def _declaration(make: Callable[..., object], keys: _Keys) -> Callable[[str], object]:
-    """What reads NAME,KEY=VALUE,...: keys has what reads each value; bool, for a key
-    that stands alone."""
-
-    def parse(text: str) -> object:
-        name, *parts = text.split(",")
-        fields: dict[str, object] = {"name": name}
-        expected = ", ".join(key if keys[key] is bool else f"{key}=" for key in keys)
-        for part in parts:
-            key, equals, value = part.partition("=")
-            field_name = key.replace("-", "_")
-            if key not in keys or (keys[key] is bool) == bool(equals):
-                raise ValueError(f"{part!r}: expected {expected}")
-            if field_name in fields:
-                raise ValueError(f"key {key!r} twice: expected every key once")
-            try:
-                fields[field_name] = keys[key](value) if equals else True
-            except ValueError as error:
-                raise ValueError(f"{part!r}: {error}") from None
+def _declared(
+    text: str, make: Callable[..., object], keys: dict[str, Callable[[str], object]]
+) -> object:
+    """What NAME,KEY=VALUE,... declares: keys has what reads each value, and, without
+    =, those that stand alone."""
+    name, *parts = text.split(",")
+    fields: dict[str, object] = {"name": name}
+    expected = f"expected {', '.join(keys)}"
+    for part in parts:
+        key, equals, value = part.partition("=")
+        if key + equals not in keys:
+            raise ValueError(f"{part!r}: {expected}")
+        field_name = key.replace("-", "_")
+        if field_name in fields:
+            raise ValueError(f"key {key!r} twice: expected every key once")
         try:
-            return make(**fields)
-        except TypeError:  # a key is missing that must be there
-            raise ValueError(f"expected {expected}") from None
-
-    return parse
+            fields[field_name] = keys[key + equals](value) if equals else True
+        except ValueError as error:
+            raise ValueError(f"{part!r}: {error}") from None
+    try:
+        return make(**fields)
+    except TypeError:  # a key is missing that must be there
+        raise ValueError(expected) from None
 
 
 def _ids(text: str) -> list[int]:
@@ -1537,12 +1533,12 @@ def _depth_and_file(text: str) -> tuple[int | None, str]:
     return None, text
 
 
-def _checked(parse: Callable[[str], object]) -> Callable[[str], object]:
-    """parse as argparse wants it: its ValueError is the error line."""
+def _checked(parse: Callable[..., object], *how: object) -> Callable[[str], object]:
+    """parse, told how, as argparse wants it: its ValueError is the error line."""
 
     def argument(text: str) -> object:
         try:
-            return parse(text)
+            return parse(text, *how)
         except ValueError as error:
             raise argparse.ArgumentTypeError(f"{text!r}: {error}") from None
 
@@ -1554,10 +1550,10 @@ class _Once(argparse.Action):
 
     def __call__(
         self,
-        parser: argparse.ArgumentParser,
-        namespace: argparse.Namespace,
+        parser: object,
+        namespace: object,
         values: object,
-        option_string: str | None = None,
+        option_string: object = None,
     ) -> None:
         """Keep the value."""
         before = getattr(namespace, self.dest)
@@ -1602,18 +1598,18 @@ What is then shown as kept and spilled is this model's own.""",
         ),
         allow_abbrev=False,
     )
-    versions: _Keys = {"versions": _number, "max-versions": _number}
-    point_keys: _Keys = {"event": str, **versions, "cross-iter": bool, "share": str}
-    buffer_keys: _Keys = {"memory": str, "bytes": _size, **versions}
-    depths = parser.add_mutually_exclusive_group()
-    depths.add_argument(
+    versions = {"versions=": _number, "max-versions=": _number}
+    point_keys = {"event=": str, **versions, "cross-iter": bool, "share=": str}
+    buffer_keys = {"memory=": str, "bytes=": _size, **versions}
+    add = parser.add_mutually_exclusive_group().add_argument  # one of these
+    add(
         "--depth",
         metavar="N",
         action=_Once,
         type=_checked(_number),
         help="this depth only",
     )
-    depths.add_argument(
+    add(
         "--max-depth",
         metavar="N",
         action=_Once,
@@ -1621,15 +1617,15 @@ What is then shown as kept and spilled is this model's own.""",
         help="the last depth of the sweep (default: 4, or the first that spills or the"
         " deepest that was read, if later)",
     )
-    points = parser.add_mutually_exclusive_group()
-    points.add_argument(
+    add = parser.add_mutually_exclusive_group().add_argument
+    add(
         "--sync-point",
         metavar="POINT",
-        type=_checked(_declaration(SyncPoint, point_keys)),
+        type=_checked(_declared, SyncPoint, point_keys),
         action="append",
         help="a sync point of your kernel, in place of the built-in one; repeatable",
     )
-    points.add_argument(
+    add(
         "--read",
         metavar="[DEPTH=]FILE",
         type=_checked(_depth_and_file),
@@ -1643,7 +1639,7 @@ What is then shown as kept and spilled is this model's own.""",
     add(
         "--buffer",
         metavar="BUFFER",
-        type=_checked(_declaration(Buffer, buffer_keys)),
+        type=_checked(_declared, Buffer, buffer_keys),
         action="append",
         default=[],
         help="a buffer that your kernel keeps in a memory; repeatable",
@@ -1684,19 +1680,17 @@ What is then shown as kept and spilled is this model's own.""",
         "--lock-reserved",
         metavar="N",
         action=_Once,
-        type=_checked(lambda text: _number(text, 0, LOCK_POOL_SLOTS)),
+        type=_checked(_number, 0, LOCK_POOL_SLOTS),
         help="locks that are taken beforehand (default: 2 where a gemm_l1 is read, which"
         " holds them; else 0)",
     )
-    output = parser.add_mutually_exclusive_group()
-    output.add_argument(
+    add = parser.add_mutually_exclusive_group().add_argument
+    add(
         "--summary",
         action="store_true",
         help="print the table and the limits only, without a block for each depth",
     )
-    output.add_argument(
-        "--json", action="store_true", help="print one JSON document instead"
-    )
+    add("--json", action="store_true", help="print one JSON document instead")
     return parser
 
 
@@ -1767,21 +1761,22 @@ def _readings(options: argparse.Namespace) -> list[_Reading]:
         try:
             tir = _file_text(0 if file == "-" else file)
             reading = _Reading(tir, depth, options.reserve, file)
-            if reading.depth in readings:
+            before = readings.setdefault(reading.depth, reading)
+            if before is not reading:
                 raise ValueError(
-                    f"of depth {reading.depth}, as {readings[reading.depth].file!r} is:"
+                    f"of depth {reading.depth}, as {before.file!r} is:"
                     " expected one reading of a depth"
                 )
         except ValueError as error:
             raise ValueError(f"argument --read: {file!r}: {error}") from None
-        readings[reading.depth] = reading
     return [readings[depth] for depth in sorted(readings, reverse=True)]
 
 
 def _kernel(options: argparse.Namespace, readings: Iterable[_Reading]) -> Kernel:
     """The kernel that the options describe."""
-    by_hand = {0: Kernel(options.sync_point or BUILT_IN)}
-    kernels = {each.depth: each.kernel for each in readings} or by_hand
+    kernels = {each.depth: each.kernel for each in readings}
+    if not kernels:
+        kernels[0] = Kernel(options.sync_point or BUILT_IN)
     locks = options.lock_reserved
     for depth, kernel in kernels.items():
         kernels[depth] = replace(
@@ -1803,15 +1798,14 @@ def _check_that_all_counts(
     kernels = kernel, *kernel.readings.values()
     named = [memory for memory, _ in options.memory]
     for memory in named:
-        error = None
+        what = f"argument --memory: {memory!r}"
         if named.count(memory) > 1:
-            error = "twice: expected every memory once"
-        elif not any(memory in each.memories for each in kernels):
-            error = "expected a memory that holds a buffer"
-        if error:
-            raise ValueError(f"argument --memory: {memory!r}: {error}")
-    namespaces = {*map(kernel.namespace_of, kernel.sync_points)}
-    cross_core = CROSS_CORE in namespaces or any(each.cross_core for each in readings)
+            raise ValueError(f"{what}: twice: expected every memory once")
+        if not any(memory in each.memories for each in kernels):
+            raise ValueError(f"{what}: expected a memory that holds a buffer")
+    cross_core = CROSS_CORE in map(kernel.namespace_of, kernel.sync_points) or any(
+        each.cross_core for each in readings
+    )
     if options.reserve and not cross_core:
         raise ValueError(
             f"argument --reserve: {', '.join(map(str, options.reserve))}: expected a"
@@ -1829,7 +1823,8 @@ def _notes(options: argparse.Namespace, readings: Sequence[_Reading]) -> Iterato
                 f"note: {each.file!r} prints num_stages"
                 f" {', '.join(map(str, each.num_stages))}: read at depth {each.depth}"
             )
-    for deepest in readings[:1]:
+    if readings:
+        deepest = readings[0]
         if deepest.depth < 4:
             yield (
                 f"note: {deepest.file!r} was compiled at depth {deepest.depth}: what"
@@ -1856,10 +1851,15 @@ def _lines(args: Iterable[str]) -> Iterator[str]:
         parser.error(str(error))
     for note in _notes(options, readings):
         _complain(note)
-    deepest = readings[0].depth if readings else 0
-    last = options.depth or options.max_depth
-    if last is None:
-        last = max(4, (last_depth_without_spill(kernel) or 0) + 1, deepest)
+    last = (
+        options.depth
+        or options.max_depth
+        or max(
+            4,
+            (last_depth_without_spill(kernel) or 0) + 1,
+            *(each.depth for each in readings),
+        )
+    )
     depths = range(options.depth or 1, last + 1)
     if options.json:
         yield from json_report(kernel, depths, [each.document for each in readings])
