@@ -1,36 +1,32 @@
 """How deep can an Ascend pipeline go before it runs out of flag slots, or of memory?
 
-The hardware.  The pipes of an Ascend core (MTE2 loads, V computes, MTE3
-stores, M is the matrix unit, ...) run asynchronously.  What orders them is a
-flag: the producer pipe sets it, the consumer pipe waits for it.  Flags live
-in namespaces.  Each hard_event, that is each (producer pipe, consumer pipe)
-pair, is a namespace of 8 slots; all flags between the cube core and the
-vector cores share one namespace of 16.  A flag's number in its namespace is
-its event id.
+The hardware.  The pipes of an Ascend core (MTE2 loads, V computes, MTE3 stores, M is
+the matrix unit, ...) run asynchronously.  What orders them is a flag: the producer
+pipe sets it, the consumer pipe waits for it.  Flags live in namespaces.  Each
+hard_event, that is each (producer pipe, consumer pipe) pair, is a namespace of 8
+slots; all flags between the cube core and the vector cores share one of 16.  A flag's
+number in its namespace is its event id.
 
-The arithmetic.  Multi-buffering to depth v (num_stages = v) keeps v
-iterations in flight, and each of them needs a flag of its own.  A sync point
-with num_versions = v therefore uses the event id `i % v + base id` in
-iteration i: v contiguous slots, which cannot be split at run time.
+The arithmetic.  Multi-buffering to depth v (num_stages = v) keeps v iterations in
+flight, and each of them needs a flag of its own.  A sync point with num_versions = v
+therefore uses the event id `i % v + base id` in iteration i: v contiguous slots, which
+cannot be split at run time.
 
-The compiler.  tilelang hands out the base ids of a hard_event end to end, and
-those of the cross-core flags wherever v contiguous slots are free.  Where it
-proves that sync points are never in flight together it may give them one base
-id: one allocation for several sync points.  (In the source that it prints, the ids
-of one allocation are a ring.)  Where the allocations of a
-hard_event ask for more than its 8 slots, a 0/1 knapsack keeps the subset that
-fills the slots best; every other allocation spills, whole, to a pool of 32
-locks, which all hard_events share and which block.  More than 32 locks, or a
-cross-core flag without slots, and the compile stops.
+The compiler.  tilelang hands out the base ids of a hard_event end to end, and those of
+the cross-core flags wherever v contiguous slots are free.  Where it proves that sync
+points are never in flight together it may give them one base id: one allocation for
+several sync points.  Where the allocations of a hard_event ask for more than its 8
+slots, a 0/1 knapsack keeps the subset that fills the slots best; every other
+allocation spills, whole, to a pool of 32 locks, which all hard_events share and which
+block.  More than 32 locks, or a cross-core flag without slots, and the compile stops.
 
-The memory.  The buffers between the pipes are multi-buffered too: one version for
-each stage, in UB, L1, L0A, L0B or L0C, unless the compiler's scheduler needs fewer
-or the kernel fixes their number.  Whether they fit, the compiler mostly does not
-check.
+The memory.  The buffers between the pipes are multi-buffered too: one version for each
+stage, in UB, L1, L0A, L0B or L0C, unless the compiler's scheduler needs fewer or the
+kernel fixes their number.  Whether they fit, the compiler mostly does not check.
 
 The model.  A Kernel holds sync points and buffers, declared one by one or read from
-what a compiler printed.  plan() answers for one depth what the compiler does with
-them; three limits say to what depth every flag stays a flag, to what depth the
+the TIR that the compiler printed.  plan() answers for one depth what the compiler does
+with them; three limits say to what depth every flag stays a flag, to what depth the
 compiler takes the kernel, and to what depth its buffers fit.  The reports print what
 came out.  No work grows with the depth itself.
 
@@ -584,24 +580,24 @@ def plan(kernel: Kernel, depth: int) -> Plan:
     for point in kernel.sync_points:
         members.setdefault(kernel.namespace_of(point), []).append(point)
     planned: dict[str | None, Namespace] = {}
-    used = locks = kernel.lock_reserved
+    locks = kernel.lock_reserved
     for name in sorted(members, key=lambda name: name == CROSS_CORE):
         planned[name] = _plan_namespace(kernel, name, members[name], depth, locks)
         locks += planned[name].lock_slots
-        if name != CROSS_CORE:
-            used = locks
+    cross_core_locks = planned[CROSS_CORE].lock_slots if CROSS_CORE in planned else 0
+    locks -= cross_core_locks
     spilled = {name for each in planned.values() for name in each.names("lock")}
     rejected = None
-    if locks > used:
+    if cross_core_locks:
         names = planned[CROSS_CORE].names("lock")
         rejected = f"no cross-core slots for {_listed(names)}"
-    elif used > LOCK_POOL_SLOTS:
-        rejected = f"lock pool {used}/{LOCK_POOL_SLOTS}"
+    elif locks > LOCK_POOL_SLOTS:
+        rejected = f"lock pool {locks}/{LOCK_POOL_SLOTS}"
     return Plan(
         depth,
         tuple(planned[name] for name in members),
-        used,
-        locks - used,
+        locks,
+        cross_core_locks,
         tuple(point.name for point in kernel.sync_points if point.name in spilled),
         rejected,
         _plan_memories(kernel, depth),
