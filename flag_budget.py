@@ -1009,7 +1009,7 @@ def _reading_lines(readings: Sequence[_Reading], kernel: Kernel) -> Iterator[str
         size = f"{buffer.memory} {_kilobytes(buffer.bytes)}"
         rows.append([buffer.name, size, _growth(buffer), f"line {read['line']}"])
     yield from _columns(rows, str.ljust)
-    if deepest.gemms:
+    if deepest.gemms and kernel.lock_reserved == GEMM_L1_LOCKS:
         yield f"gemm_l1 holds {GEMM_L1_LOCKS} locks, {_lines_of(deepest.gemms)}"
     if deepest.simt and kernel.capacities["ub"] == SIMT_UB:
         yield f"ub has {_kilobytes(SIMT_UB)}: SIMT_VF, {_lines_of(deepest.simt)}"
