@@ -835,12 +835,12 @@ def _table(kernel: Kernel, plans: Sequence[Plan]) -> Iterator[str]:
     namespaces = [each for at in plans for each in at.namespaces]
     last = {each.name: each for each in namespaces}
     spill = {each.name for each in namespaces if each.lock_slots}
-    declared = map(kernel.namespace_of, kernel.sync_points)
-    names = [name for name in dict.fromkeys([*declared, *last]) if name in last]
+    order = [*map(kernel.namespace_of, kernel.sync_points), *last]
+    names = sorted(last, key=order.index)
     many = len(names) > _MOST_NAMES
     shown = [name for name in names if name in spill or not many]
     used = {each.name for at in plans for each in at.memories}
-    memories = [name for name in MEMORIES if name in used]
+    memories = sorted(used, key=list(MEMORIES).index)
     headings = [_heading(kernel, name) for name in shown]
     rows = [["depth", *headings, "locks", *memories, "verdict"]]
     for at in plans:
@@ -1634,7 +1634,6 @@ What is then shown as kept and spilled is this model's own.""",
     add = parser.add_argument
     add(
         "--buffer",
-        metavar="BUFFER",
         type=_checked(_declared, Buffer, buffer_keys),
         action="append",
         default=[],
@@ -1728,17 +1727,17 @@ def _check_for_argparse(args: Iterable[str]) -> None:
 def _options(
     parser: argparse.ArgumentParser, args: Iterable[str]
 ) -> argparse.Namespace:
-    args = [*_expand(args)]
+    args = list(_expand(args))
     _check_for_argparse(args)
     options, unknown = parser.parse_known_args(args)
     if unknown:
-        hint = ""
+        message = f"unrecognized arguments: {' '.join(unknown)}"
         if not unknown[0].startswith("-"):
-            hint = (
+            message += (
                 f"; expected an option: --read {unknown[0]} for a kernel that a compiler"
                 f" printed, @{unknown[0]} for a file of arguments"
             )
-        raise ValueError(f"unrecognized arguments: {' '.join(unknown)}{hint}")
+        raise ValueError(message)
     return options
 
 
@@ -1770,9 +1769,9 @@ def _readings(options: argparse.Namespace) -> list[_Reading]:
 
 def _kernel(options: argparse.Namespace, readings: Iterable[_Reading]) -> Kernel:
     """The kernel that the options describe."""
-    kernels = {each.depth: each.kernel for each in readings}
-    if not kernels:
-        kernels[0] = Kernel(options.sync_point or BUILT_IN)
+    kernels = {each.depth: each.kernel for each in readings} or {
+        0: Kernel(options.sync_point or BUILT_IN)
+    }
     locks = options.lock_reserved
     for depth, kernel in kernels.items():
         kernels[depth] = replace(
