@@ -103,6 +103,9 @@ GEMM_L1_LOCKS = 2  # kGemmL1BufSlots, rewrite_flag_to_buf.cc:70
 
 CROSS_CORE = "Cube-Vector"  # the cross-core namespace's name, insert_sync.cc:2085
 SHARING = ("always", "on-demand")
+NAME_CHARACTERS = frozenset(
+    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.[]-"
+)
 _MOST_NAMES = 6  # that one line gives
 LARGEST = 10**18  # the largest depth and num_versions, the largest size in M
 
@@ -111,7 +114,7 @@ LARGEST = 10**18  # the largest depth and num_versions, the largest size in M
 
 
 def _check_name(what: str, text: str) -> None:
-    if not re.fullmatch(r"[\w.\[\]][\w.\[\]-]*", text, re.ASCII):
+    if not text or text[0] == "-" or not set(text) <= NAME_CHARACTERS:
         raise ValueError(
             f"{what} {text!r}: expected letters, digits and _ . [ ] -,"
             " not starting with a dash"
@@ -224,7 +227,7 @@ def _check_memory(name: str) -> None:
 
 
 def _check_names_once(named: Iterable[SyncPoint | Buffer]) -> None:
-    names: set[str] = set()
+    names = set()
     for each in named:
         if each.name in names:
             raise ValueError(f"name {each.name!r} twice: expected every name once")
@@ -485,7 +488,7 @@ def _share_on_demand(
     """The allocations where a sync point joins another of its share group only
     while the namespace is short of slots: insert_sync.cc:1946-1984."""
     slots, required = free.count(True), sum(widths)
-    allocations: list[list[int]] = []
+    allocations = []
     of_group: dict[str | None, list[list[int]]] = {}
     for index in order:
         point, width = points[index], widths[index]
@@ -530,7 +533,7 @@ def _plan_namespace(
     allocations = _allocate(points, widths, free, cross_core, kernel.sharing)
     demands = [max(widths[each] for each in members) for members in allocations]
     kept_slots, lock = 0, first_lock
-    placements: dict[int, Placement] = {}
+    placements = {}
     for members, demand, keep in zip(
         allocations, demands, knapsack_keep(demands, slots)
     ):
@@ -579,7 +582,7 @@ def plan(kernel: Kernel, depth: int) -> Plan:
     members: dict[str | None, list[SyncPoint]] = {}
     for point in kernel.sync_points:
         members.setdefault(kernel.namespace_of(point), []).append(point)
-    planned: dict[str | None, Namespace] = {}
+    planned = {}
     locks = kernel.lock_reserved
     for name in sorted(members, key=lambda name: name == CROSS_CORE):
         planned[name] = _plan_namespace(kernel, name, members[name], depth, locks)
@@ -1148,7 +1151,7 @@ def _function_with_flags(tree: ast.Module) -> ast.AST:
 
 def _nodes(function: ast.AST) -> _Nodes:
     """Without recursion: a sum may be deeper than Python's stack."""
-    nodes: _Nodes = []
+    nodes = []
     ahead: _Nodes = [(function, {})]  # the last is the next
     while ahead:
         node, loops = ahead.pop()
@@ -1382,7 +1385,7 @@ def _memory(call: object) -> str | None:
 def _buffers(nodes: _Nodes, depth: int) -> tuple[list[Buffer], list[Any]]:
     """The buffers in the memories, and what the document says of them.  What has no
     data= is used by nothing."""
-    versions: dict[str, int] = {}
+    versions = {}
     for value in _values(nodes, "tl.buffer_versions_map"):
         for key, number in zip(
             getattr(value, "keys", ()), getattr(value, "values", ())
