@@ -38,6 +38,7 @@ from __future__ import annotations
 import argparse
 import ast
 import json
+import operator
 import os
 import re
 import shlex
@@ -114,7 +115,8 @@ LARGEST = 10**18  # the largest depth and num_versions, the largest size in M
 
 
 def _check_name(what: str, text: str) -> None:
-    if not text or text[0] == "-" or not set(text) <= NAME_CHARACTERS:
+    characters = set(text) if isinstance(text, str) else set()
+    if not characters or text[0] == "-" or not characters <= NAME_CHARACTERS:
         raise ValueError(
             f"{what} {text!r}: expected letters, digits and _ . [ ] -,"
             " not starting with a dash"
@@ -124,14 +126,16 @@ def _check_name(what: str, text: str) -> None:
 def _check_number(what: str, number: int, unit: str = "") -> None:
     if not isinstance(number, int) or not 1 <= number <= LARGEST * UNITS[unit]:
         raise ValueError(
-            f"{what} {number!r}: expected a whole number from 1 to 10^18{unit}"
+            f"{what} {number!r}: expected a whole number from 1 to 10^18 {unit}".rstrip()
         )
 
 
 def _slots_of(ids: Iterable[int]) -> frozenset[int]:
     """The cross-core slots that these ids take."""
     try:
-        return frozenset(each % CROSS_CORE_SLOTS for each in ids)
+        return frozenset(
+            operator.index(each) % CROSS_CORE_SLOTS for each in ids
+        )
     except TypeError:
         raise ValueError(f"reserved {ids!r}: expected ids, as in [14, 15]") from None
 
@@ -185,7 +189,7 @@ class SyncPoint:
         if self.share is not None:
             _check_name("share group", self.share)
         if self.event is not None and self.event != "cross-core":
-            producer, _, consumer = self.event.partition("_")
+            producer, _, consumer = str(self.event).partition("_")
             if not {producer, consumer} <= PIPES or producer == consumer:
                 raise ValueError(
                     f"event {self.event!r}: expected cross-core, or PROD_CONS of two"
@@ -281,9 +285,9 @@ class Kernel:
         _check_names_once(self.buffers)
         if self.sharing not in {None, *SHARING}:
             raise ValueError(f"sharing {self.sharing!r}: expected one of {SHARING}")
-        if not 0 <= self.lock_reserved <= LOCK_POOL_SLOTS:
+        if self.lock_reserved not in range(LOCK_POOL_SLOTS + 1):
             raise ValueError(
-                f"lock_reserved {self.lock_reserved}: expected 0 to {LOCK_POOL_SLOTS}"
+                f"lock_reserved {self.lock_reserved!r}: expected 0 to {LOCK_POOL_SLOTS}"
             )
         for memory, capacity in self.capacities.items():
             _check_memory(memory)
@@ -376,6 +380,11 @@ class Memory(NamedTuple):
     bytes: int
     used: int
 
+    @property
+    def overflows(self) -> bool:
+        """Whether the buffers take more than there is."""
+        return self.used > self.bytes
+
 
 class Plan(NamedTuple):
     """What the compiler does with a kernel at one depth.
@@ -401,7 +410,7 @@ class Plan(NamedTuple):
     @property
     def out_of_memory(self) -> tuple[str, ...]:
         """The memories whose buffers take more than there is."""
-        return tuple(each.name for each in self.memories if each.used > each.bytes)
+        return tuple(each.name for each in self.memories if each.overflows)
 
 
 def knapsack_keep(widths: Sequence[int], capacity: int) -> list[bool]:
@@ -611,8 +620,9 @@ def plan(kernel: Kernel, depth: int) -> Plan:
 
 
 def _last_before(kernel: Kernel, depths: Iterable[int], what: str) -> int | None:
-    """The depth before the first of these whose plan has something of this, if one
-    has.  Where the kernel was read it is another one, at that depth and none behind."""
+    """The depth before the first whose plan has spilled, rejected or out_of_memory,
+    whichever what names; None where no plan has.  It can begin only at these depths;
+    or, since the kernel is another one where it was read, at one of those or behind."""
     read = kernel.readings
     behind = {min(depth + 1, LARGEST) for depth in read}
     for depth in sorted({*depths, *read, *behind}):
@@ -641,7 +651,7 @@ def last_depth_in_memory(kernel: Kernel) -> int | None:
     fits, first = 0, LARGEST
     while first - fits > 1:
         depth = (fits + first) // 2
-        if any(each.used > each.bytes for each in _plan_memories(kernel, depth)):
+        if any(each.overflows for each in _plan_memories(kernel, depth)):
             first = depth
         else:
             fits = depth
@@ -924,7 +934,7 @@ def _memory_limits(kernel: Kernel) -> Iterator[str]:
         needs = [
             f"{each.name} {_demand(each)}"
             for each in plan(kernel, memory + 1).memories
-            if each.used > each.bytes
+            if each.overflows
         ]
         yield f"{lasts} {', '.join(needs)}"
     first = binds_first(kernel)
@@ -1317,16 +1327,17 @@ def _rings(uses: Iterable[_Use]) -> list[tuple[range, bool, list[int]]]:
             joined.append([])
         joined[-1].append(use)
         end = max(end, stop)
-    # tilelang primes only releases before the loop (insert_sync.cc:2090), id by id, and
-    # gives them the lower ids; among them, as behind them, wider comes before narrower
-    # (:1912-1924).  So nothing narrower than what follows it can be anything else.
+    # What is a release shows in two ways.  tilelang sets its ids one by one before the
+    # loop (insert_sync.cc:2090).  And releases have the lower ids, while among them,
+    # as behind them, wider comes before narrower (:1912-1924): of rings 2, 1, 3 ids
+    # wide, the first two are releases.
     rings = []
     release, width = False, 0
     for ring in reversed(joined):
         ids = range(ring[0][0], max(stop for _, stop, _ in ring))
-        following, width = width, ids.stop - ids.start
-        narrowest = min(stop - start for start, stop, _ in ring)
-        release = release or narrowest == 1 < width or width < following
+        width_behind, width = width, ids.stop - ids.start
+        one_by_one = width > 1 and any(stop - start == 1 for start, stop, _ in ring)
+        release = release or one_by_one or width < width_behind
         rings.append((ids, release, sorted({line for _, _, line in ring})))
     return rings[::-1]
 
@@ -1510,16 +1521,21 @@ def _declared(
             raise ValueError(f"{part!r}: {error}") from None
     try:
         return make(**fields)
-    except TypeError:  # a key is missing that must be there
-        raise ValueError(expected) from None
+    except TypeError:  # of Buffer, without them
+        raise ValueError("expected memory= and bytes= in every buffer") from None
 
 
 def _ids(text: str) -> list[int]:
     ids: list[int] = []
     for part in text.split(","):
         low, dash, high = part.partition("-")
-        first = _number(low, 0)
-        last = _number(high, first) if dash else first
+        try:
+            first = _number(low, 0)
+            last = _number(high, first) if dash else first
+        except ValueError:
+            raise ValueError(
+                f"{part!r}: expected an id or a range of ids, as in 15 or 14,15 or 0-3,9"
+            ) from None
         # More than the whole namespace says nothing more.
         ids += range(first, min(last + 1, first + CROSS_CORE_SLOTS))
     return ids
@@ -1573,8 +1589,9 @@ lock pool, and how full the memories are. The last lines name each limit.""",
         epilog="""\
 POINT is NAME[,event=PROD_CONS][,versions=N][,max-versions=N][,cross-iter]
 [,share=GROUP]:
-  event=MTE2_V      the hard_event whose 8 slots it uses, or event=cross-core;
-                    without one: an unnamed hard_event, see --cross-core
+  event=MTE2_V      the hard_event whose 8 slots it uses, or event=cross-core
+                    (Cube-Vector in the output); without one: an unnamed
+                    hard_event, see --cross-core
   versions=1        a fixed number of ids; without it, the depth
   max-versions=3    the depth, but at most this; not with versions=
   cross-iter        a dependency on an earlier iteration (a release)
@@ -1792,7 +1809,7 @@ def _kernel(options: argparse.Namespace, readings: Iterable[_Reading]) -> Kernel
 def _check_that_all_counts(
     options: argparse.Namespace, kernel: Kernel, readings: Iterable[_Reading]
 ) -> None:
-    """Refuse what would change nothing in the answer."""
+    """Refuse a capacity and reserved ids that nothing is there for."""
     kernels = kernel, *kernel.readings.values()
     named = [memory for memory, _ in options.memory]
     for memory in named:

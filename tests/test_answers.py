@@ -55,8 +55,9 @@ options:
 
 POINT is NAME[,event=PROD_CONS][,versions=N][,max-versions=N][,cross-iter]
 [,share=GROUP]:
-  event=MTE2_V      the hard_event whose 8 slots it uses, or event=cross-core;
-                    without one: an unnamed hard_event, see --cross-core
+  event=MTE2_V      the hard_event whose 8 slots it uses, or event=cross-core
+                    (Cube-Vector in the output); without one: an unnamed
+                    hard_event, see --cross-core
   versions=1        a fixed number of ids; without it, the depth
   max-versions=3    the depth, but at most this; not with versions=
   cross-iter        a dependency on an earlier iteration (a release)

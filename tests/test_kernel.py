@@ -364,7 +364,7 @@ class Reservations(unittest.TestCase):
             lambda ids: read_kernel('T.ascend_set_flag("V_S", 0)', 4, ids),
         ]
         for take in takes:
-            for reserved in ("14,15", 15, ["14"], None):
+            for reserved in ("14,15", 15, ["14"], [14.5], None):
                 with self.assertRaises(ValueError) as caught:
                     take(reserved)
                 self.assertEqual(

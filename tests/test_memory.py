@@ -503,12 +503,13 @@ class Declarations(unittest.TestCase):
 
     def test_errors(self) -> None:
         usage = "expected memory=, bytes=, versions=, max-versions="
+        required = "expected memory= and bytes= in every buffer"
         size = "expected a whole number from 1 to 10^18, of bytes, K or M, as in 4K"
         number = "expected a whole number from 1 to 10^18"
         for text, expected in (
-            ("b", usage),
-            ("b,memory=ub", usage),
-            ("b,bytes=1", usage),
+            ("b", required),
+            ("b,memory=ub", required),
+            ("b,bytes=1", required),
             (
                 "b,memory=UB,bytes=1",
                 "memory 'UB': expected one of ub l1 l0a l0b l0c",
@@ -569,7 +570,7 @@ class Declarations(unittest.TestCase):
     def test_python_declarations(self) -> None:
         point = SyncPoint("a")
         for declare, expected in (
-            (lambda: Buffer("a", "ub", 0), "bytes 0: expected .* from 1 to 10\\^18M"),
+            (lambda: Buffer("a", "ub", 0), "bytes 0: expected .* from 1 to 10\\^18 M"),
             (lambda: Buffer("a", "ub", 10**18 * 2**20 + 1), "bytes 1048576"),
             (lambda: Buffer("a", "simt", 1), "memory 'simt'"),
             (lambda: Buffer("", "ub", 1), "name ''"),

@@ -500,7 +500,7 @@ class Buffers(unittest.TestCase):
                 "dtype 'float32xvscalex4': expected one with a size, as in float32",
             ),
             ("(64,), float16", "dtype '': expected one with a size, as in float32"),
-            ("(0,)", "bytes 0: expected a whole number from 1 to 10^18M"),
+            ("(0,)", "bytes 0: expected a whole number from 1 to 10^18 M"),
         ):
             with self.assertRaises(ValueError) as caught:
                 read_kernel("\n" + ALLOCATION.format(arguments, "shared.l1"), 4)
