@@ -595,4 +595,5 @@ class Declarations(unittest.TestCase):
         self.assertIsNone(last_depth_in_memory(kernel))
         self.assertIsNone(binds_first(kernel))
         self.assertEqual(kernel.memories, ())
+        kernel = replace(kernel, buffers=[Buffer("b", "ub", 1)])
         self.assertEqual(hash(kernel), hash(replace(kernel)))

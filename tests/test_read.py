@@ -371,6 +371,9 @@ class Ids(unittest.TestCase):
                     expected,
                 )
                 self.assertEqual({each.event for each in found}, {"cross-core"})
+        # A step leaves nothing out.
+        loop = f"for s in range(1, 5, 2):\n {cross_core('s')}"
+        self.assertEqual(rings(loop, 4), [("Cube-Vector[1]", None, None)])
         for event_id in ("s * 8", "s * 16.0", "s * t"):
             with self.assertRaisesRegex(ValueError, "without bounds: line 1"):
                 read_kernel(cross_core(event_id), 4)
@@ -608,6 +611,11 @@ class Locks(unittest.TestCase):
         ):
             found = document("--read", path, "--depth=1", *args)
             self.assertEqual(found["depths"][0]["lock_pool"]["used"], used)
+            holds = run("--read", path, "--depth=1", *args).out.count("gemm_l1 holds")
+            self.assertEqual(holds, used == 2)
+        path = str(text_of("axpy", 4))
+        out = run("--read", path, "--depth=1", "--lock-reserved=2").out
+        self.assertNotIn("gemm_l1", out)
 
     def test_spilled_already(self) -> None:
         lock = 'T.ascend_get_buf("PIPE_V", s % 9, 0)'
@@ -973,6 +981,8 @@ the compiler takes up to depth 16; depth 17 is rejected: lock pool 34/32
             # Behind what was read, as before it, the deepest reading counts.
             ({"d9": set_flag("s % 8"), "d50": set_flag("s % 50")}, 9, 32),
             ({"d33": set_flag("s % 8"), "d34": set_flag("s % 34")}, 8, 33),
+            # The first that spills, not the first that was read.
+            ({"d128": set_flag("s % 128"), "d256": set_flag("s % 256")}, 8, 32),
         ):
             found = document(*self.readings(**texts), "--depth=1")
             self.assertEqual(found["last_depth_without_spill"], spill, texts)
