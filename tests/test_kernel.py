@@ -14,6 +14,7 @@ from flag_budget import (
     Kernel,
     Plan,
     SyncPoint,
+    json_report,
     plan,
     read_kernel,
     text_report,
@@ -494,6 +495,10 @@ class Output(unittest.TestCase):
         self.assertEqual(
             document(VEC_ADD, "--max-depth", "2")["last_depth_without_spill"], 4
         )
+
+    def test_json_of_a_kernel_that_was_not_read(self) -> None:
+        lines = json_report(Kernel([SyncPoint("a", versions=1)]), [1])
+        self.assertEqual(json.loads("".join(lines))["read"], [])
 
     def test_json_names_and_errors(self) -> None:
         found = document("--depth", "9")

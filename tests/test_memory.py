@@ -117,6 +117,11 @@ class Limits(unittest.TestCase):
                 "flag slots do not last to any depth; depth 1 already spills:"
                 " Cube-Vector 9/15 in no contiguous run",
             ),
+            (
+                ["--sync-point=a,event=cross-core,versions=15", "--reserve=7"],
+                "flag slots do not last to any depth; depth 1 already spills:"
+                " Cube-Vector 15/15 in no contiguous run",
+            ),
         ):
             with self.subTest(args):
                 self.assertEqual(limits(*args)[0], line)

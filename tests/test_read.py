@@ -444,6 +444,7 @@ class Ids(unittest.TestCase):
         self.assertEqual(len(rings(text, reserved=[0])), 4)
         kernel = read_kernel(text, 4, reserved=[30, 15])
         self.assertEqual(kernel.reserved, {14, 15})
+        self.assertEqual(read_kernel(text, 4).reserved, frozenset())
         with self.assertRaises(ValueError) as caught:
             read_kernel(cross_core("s % 2"), 4, reserved=[0, 1, 2])
         self.assertEqual(
@@ -512,6 +513,16 @@ class Buffers(unittest.TestCase):
                 self.buffers(ALLOCATION.format(arguments, "local.var")), ()
             )
 
+    def test_without_a_name(self) -> None:
+        text = ALLOCATION.format("(1,)", "shared").replace("b.data", "f(1)")
+        with self.assertRaises(ValueError) as caught:
+            read_kernel(text, 4)
+        self.assertEqual(
+            str(caught.exception),
+            "line 1: name '': expected letters, digits and _ . [ ] -, not starting with a"
+            " dash",
+        )
+
     def test_scopes(self) -> None:
         for scope, memory in {**MEMORIES, "shared.l1.dyn": "l1"}.items():
             (buffer,) = self.buffers(ALLOCATION.format("(1,)", scope))
@@ -572,6 +583,8 @@ class Buffers(unittest.TestCase):
         )
         kernel = read_kernel(text, 4)
         self.assertEqual(kernel.capacities["ub"], 216 * 1024)
+        more = text.replace('"SIMT_VF"', '"SIMT_VF", 1')
+        self.assertEqual(read_kernel(more, 4).capacities["ub"], 216 * 1024)
         self.assertEqual(
             read_kernel(text.replace("SIMT_VF", "SIMD"), 4).capacities["ub"], 253952
         )
@@ -706,6 +719,8 @@ class Texts(unittest.TestCase):
         text = stages.format(3) + set_flag("s % 3") + "\n" + stages.format(2) + "pass"
         self.assertEqual(rings(text, None), [("V_S[0]", None, None)])
         self.assertEqual(rings(text, 2), [("V_S[0]", 3, None)])
+        deeper = stages.format(8) + set_flag("s % 8") + "\n" + stages.format(1) + "pass"
+        self.assertEqual(rings(deeper, None), [("V_S[0]", None, None)])
         for depth in (1, 4):
             with self.assertRaises(ValueError) as caught:
                 read_kernel(text, depth)
@@ -823,6 +838,22 @@ gemm_l1 holds 2 locks, line 64
         self.assertEqual(result.stderr, b"")
         expected = run("--read", str(path), "--summary").out.replace(str(path), "-")
         self.assertEqual(result.stdout.decode("ascii"), expected)
+
+    def test_standard_input_stays_open(self) -> None:
+        from subprocess import run as process
+        from sys import executable
+
+        result = process(
+            [executable, str(ROOT / "flag_budget.py"), "--read=4=-", "--read=3=-"],
+            input=set_flag("0"),
+            capture_output=True,
+            check=False,
+            encoding="ascii",
+        )
+        self.assertEqual(
+            result.stderr.partition("error: ")[2],
+            f"argument --read: '-': no flags: {EXPECTED_TIR}\n",
+        )
 
     def test_several_num_stages(self) -> None:
         path = str(text_of("mixed_deep", 4))
