@@ -133,9 +133,7 @@ def _check_number(what: str, number: int, unit: str = "") -> None:
 def _slots_of(ids: Iterable[int]) -> frozenset[int]:
     """The cross-core slots that these ids take."""
     try:
-        return frozenset(
-            operator.index(each) % CROSS_CORE_SLOTS for each in ids
-        )
+        return frozenset(operator.index(each) % CROSS_CORE_SLOTS for each in ids)
     except TypeError:
         raise ValueError(f"reserved {ids!r}: expected ids, as in [14, 15]") from None
 
@@ -631,18 +629,21 @@ def _last_before(kernel: Kernel, depths: Iterable[int], what: str) -> int | None
     return None
 
 
+# Flags that spill or stop the compile do so at one of these depths: at the last, a ring
+# that follows the depth is wider than every namespace and the lock pool.
+_FLAG_DEPTHS = range(1, LOCK_POOL_SLOTS + 2)
+
+
 def last_depth_without_spill(kernel: Kernel) -> int | None:
     """The depth before the first at which a sync point spills: 0 where depth 1
     spills, None where none does, which takes widths that do not grow for ever."""
-    wider_than_any_namespace = CROSS_CORE_SLOTS + 1
-    return _last_before(kernel, range(1, wider_than_any_namespace + 1), "spilled")
+    return _last_before(kernel, _FLAG_DEPTHS, "spilled")
 
 
 def last_depth_that_compiles(kernel: Kernel) -> int | None:
     """The depth before the first at which the compile stops for want of cross-core
     slots or locks: 0 where depth 1 is rejected, None where none is."""
-    wider_than_the_lock_pool = LOCK_POOL_SLOTS + 1
-    return _last_before(kernel, range(1, wider_than_the_lock_pool + 1), "rejected")
+    return _last_before(kernel, _FLAG_DEPTHS, "rejected")
 
 
 def last_depth_in_memory(kernel: Kernel) -> int | None:
@@ -661,14 +662,15 @@ def last_depth_in_memory(kernel: Kernel) -> int | None:
 def binds_first(kernel: Kernel) -> str | None:
     """What a growing depth runs out of first: "flag slots", "memory", "both" at the
     same depth, or None where neither ends or there are no buffers."""
-    flags, memory = last_depth_without_spill(kernel), last_depth_in_memory(kernel)
-    if not kernel.buffers or flags is memory is None:
+    ends = {
+        "flag slots": last_depth_without_spill(kernel),
+        "memory": last_depth_in_memory(kernel),
+    }
+    first = min((end for end in ends.values() if end is not None), default=None)
+    if first is None or not kernel.buffers:
         return None
-    if flags == memory:
-        return "both"
-    if memory is None or (flags is not None and flags < memory):
-        return "flag slots"
-    return "memory"
+    names = [name for name, end in ends.items() if end == first]
+    return "both" if len(names) > 1 else names[0]
 
 
 def stage_bytes(kernel: Kernel, memory: str) -> int:
@@ -1091,7 +1093,8 @@ class _Reading:
     document    what the JSON document says of it, with the lines of the text
     gemms       the lines of what becomes gemm_l1
     simt        the lines of the SimtVF blocks
-    by_loop     the lines with ids that a loop keeps from being more
+    by_loop     the lines with ids that a loop bounds below their modulus
+    aliases     the lines that say which buffers share addresses
     cross_core  whether there are cross-core flags, reserved or not
     """
 
@@ -1112,6 +1115,11 @@ class _Reading:
         points, read_points = _sync_points(uses, self.depth, reserved)
         buffers, read_buffers = _buffers(nodes, self.depth)
         self.gemms = _gemm_l1_lines(nodes)
+        self.aliases = [
+            value.lineno
+            for value in _values(nodes, "tl.buffer_alias_map")
+            if any(getattr(each, "elts", ()) for each in getattr(value, "values", ()))
+        ]
         self.simt = [
             call.lineno
             for call in _calls(nodes, "sblock")
@@ -1175,7 +1183,7 @@ def _nodes(function: ast.AST) -> _Nodes:
 
 
 def _loop_variables(loop: ast.For) -> dict[str, range]:
-    """What the variables of a loop can be; no id at all where no numbers say it."""
+    """What the variables of a loop can be: nothing, where no numbers bound them."""
     targets = getattr(loop.target, "elts", [loop.target])
     names = [getattr(each, "id", "") for each in targets]
     limits = [_integer(each, LARGEST) for each in getattr(loop.iter, "args", ())]
@@ -1245,7 +1253,7 @@ def _check_that_none_spilled(nodes: _Nodes) -> None:
 def _flag_uses(nodes: _Nodes) -> tuple[dict[str, list[_Use]], list[int]]:
     """Per event of a SyncPoint, in order of appearance, its flag calls
     (FlagUsageCollector, rewrite_flag_to_buf.cc:138); and the lines with ids that a
-    loop keeps from being more."""
+    loop bounds below their modulus."""
     uses: dict[str, list[_Use]] = {}
     unbounded, by_loop = [], []
     for call, loops in nodes:
@@ -1836,7 +1844,8 @@ def _notes(options: argparse.Namespace, readings: Sequence[_Reading]) -> Iterato
         if len(each.num_stages) > 1 and (None, each.file) in options.read:
             yield (
                 f"note: {each.file!r} prints num_stages"
-                f" {', '.join(map(str, each.num_stages))}: read at depth {each.depth}"
+                f" {', '.join(map(str, each.num_stages))}: read at depth {each.depth};"
+                " DEPTH=FILE says another"
             )
     if readings:
         deepest = readings[0]
@@ -1845,6 +1854,11 @@ def _notes(options: argparse.Namespace, readings: Sequence[_Reading]) -> Iterato
                 f"note: {deepest.file!r} was compiled at depth {deepest.depth}: what"
                 " stops growing at 2 or 3 looks as if it followed the depth; read one"
                 " compiled at 4 or more"
+            )
+        if deepest.aliases:
+            yield (
+                f"note: in {deepest.file!r} buffers share addresses (line"
+                f" {deepest.aliases[0]}): they take less memory than shown"
             )
         if deepest.by_loop:
             yield (
