@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -41,6 +42,15 @@ def complaint(*args: str) -> str:
     assert usage.startswith("usage: ") and "error" not in usage, err
     assert last.endswith("\n") and last.count("\n") == 1, err
     return last[:-1]
+
+
+def error_of(call: Callable[..., object], *args: Any, **options: Any) -> str:
+    """What the ValueError of a call says."""
+    try:
+        call(*args, **options)
+    except ValueError as error:
+        return str(error)
+    raise AssertionError(f"no ValueError of {args}, {options}")
 
 
 def as_recorded(depth: dict[str, Any]) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import io
 import json
 import os
@@ -383,7 +384,10 @@ class Process(unittest.TestCase):
                     env=buffered,
                 )
             self.assertEqual(result.returncode, 1)
-            self.assertRegex(result.stderr, rb"^error: cannot write the output: .*\n$")
+            self.assertEqual(
+                result.stderr.decode("ascii"),
+                f"error: cannot write the output: {os.strerror(errno.ENOSPC)}\n",
+            )
 
     def test_stdout_that_is_none(self) -> None:
         err = io.StringIO()

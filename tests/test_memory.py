@@ -22,7 +22,7 @@ from flag_budget import (
     plan,
     stage_bytes,
 )
-from tests import complaint, run
+from tests import complaint, error_of, run
 
 ONE = "--sync-point=a,event=MTE2_V"
 FIXED = "--sync-point=a,event=MTE2_V,versions=1"
@@ -574,26 +574,39 @@ class Declarations(unittest.TestCase):
 
     def test_python_declarations(self) -> None:
         point = SyncPoint("a")
-        for declare, expected in (
-            (lambda: Buffer("a", "ub", 0), "bytes 0: expected .* from 1 to 10\\^18 M"),
-            (lambda: Buffer("a", "ub", 10**18 * 2**20 + 1), "bytes 1048576"),
-            (lambda: Buffer("a", "simt", 1), "memory 'simt'"),
-            (lambda: Buffer("", "ub", 1), "name ''"),
-            (lambda: Buffer("a", "ub", 1, 0), "versions 0"),
-            (lambda: Buffer("a", "ub", 1, None, 0), "max_versions 0"),
-            (lambda: Buffer("a", "ub", 1, 1, 1), "versions 1 and max_versions 1"),
+        number = "expected a whole number from 1 to 10^18"
+        for fields, expected in (
+            (("a", "ub", 0), f"bytes 0: {number} M"),
             (
-                lambda: Kernel([point], capacities={"ub": 0}),
-                "capacity of ub 0: expected",
+                ("a", "ub", 10**18 * 2**20 + 1),
+                f"bytes 1048576000000000000000001: {number} M",
             ),
-            (lambda: Kernel([point], capacities={"x": 1}), "memory 'x'"),
+            (("a", "simt", 1), "memory 'simt': expected one of ub l1 l0a l0b l0c"),
             (
-                lambda: Kernel([point], buffers=[Buffer("b", "ub", 1)] * 2),
-                "name 'b' twice",
+                ("", "ub", 1),
+                "name '': expected letters, digits and _ . [ ] -, not starting with a"
+                " dash",
+            ),
+            (("a", "ub", 1, 0), f"versions 0: {number}"),
+            (("a", "ub", 1, None, 0), f"max_versions 0: {number}"),
+            (
+                ("a", "ub", 1, 1, 1),
+                "versions 1 and max_versions 1: expected one of them",
             ),
         ):
-            with self.assertRaisesRegex(ValueError, expected):
-                declare()
+            self.assertEqual(error_of(Buffer, *fields), expected)
+        for options, expected in (
+            ({"capacities": {"ub": 0}}, f"capacity of ub 0: {number} M"),
+            (
+                {"capacities": {"x": 1}},
+                "memory 'x': expected one of ub l1 l0a l0b l0c",
+            ),
+            (
+                {"buffers": [Buffer("b", "ub", 1)] * 2},
+                "name 'b' twice: expected every name once",
+            ),
+        ):
+            self.assertEqual(error_of(Kernel, [point], **options), expected)
         kernel = Kernel([point], capacities={"ub": 196608})
         self.assertEqual(kernel.capacities["ub"], 196608)
         self.assertEqual(kernel.capacities["l1"], 524288)
