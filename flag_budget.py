@@ -1239,13 +1239,13 @@ def _integer(node: object, otherwise: int | None = None) -> Any:
 
 def _check_that_none_spilled(nodes: _Nodes) -> None:
     """What spills is unlocked as soon as it is locked: rewrite_flag_to_buf.cc:293."""
-    for (before, _), (node, _) in zip(nodes, nodes[1:]):
-        if _called(node) != "ascend_rls_buf":
-            continue
-        lock = ast.dump(node).replace("ascend_rls_buf", "ascend_get_buf")
-        if ast.dump(before) == lock:
+    locks = _calls(nodes, "ascend_get_buf", "ascend_rls_buf")
+    for lock, unlock in zip(locks, locks[1:]):
+        same = ast.dump(lock).replace("ascend_get_buf", "ascend_rls_buf")
+        at_once = unlock.lineno == lock.lineno + 1
+        if at_once and _called(lock) == "ascend_get_buf" and ast.dump(unlock) == same:
             raise ValueError(
-                f"line {node.lineno}: flags have spilled to locks already:"
+                f"line {lock.lineno}: flags have spilled to locks already:"
                 f" {_EXPECTED_TIR}"
             )
 

@@ -650,9 +650,10 @@ class Locks(unittest.TestCase):
         lock = 'T.ascend_get_buf("PIPE_V", s % 9, 0)'
         unlock = 'T.ascend_rls_buf("PIPE_V", s % 9, 0)'
         for text, line in (
-            (f"{lock}\n{unlock}", 2),
-            (f"{set_flag('0')}\nfor s in range(9):\n {lock}\n {unlock}", 4),
-            (f"if x:\n pass\nelse:\n {lock}\n {unlock}", 5),
+            (f"{lock}\n{unlock}", 1),
+            (f"{set_flag('0')}\nfor s in range(9):\n {lock}\n {unlock}", 3),
+            (f"if x:\n pass\nelse:\n {lock}\n {unlock}", 4),
+            (f"{lock}\n{unlock}".replace("s % 9", "T.int32(s) % 9"), 1),
         ):
             self.assertEqual(
                 error_of(read_kernel, text, 4),
@@ -662,6 +663,7 @@ class Locks(unittest.TestCase):
             f"{lock}\nwork()\n{unlock}",
             f"{lock}\n{unlock.replace('9', '8')}",
             f"{unlock}\n{lock}",
+            f"{unlock}\n{unlock}",
         ):
             self.assertEqual(len(rings(f"{text}\n{set_flag('0')}")), 1)
 
