@@ -414,35 +414,27 @@ class Plan(NamedTuple):
 def knapsack_keep(widths: Sequence[int], capacity: int) -> list[bool]:
     """Which allocations stay flags: a subset that fills capacity slots best.
 
-    widths are in ids, each at least 1, in id order; capacity is in slots, at
-    least 0.  Returns one bool per allocation.  Among subsets of the same sum the
-    choice is that of KnapsackKeep, rewrite_flag_to_buf.cc:203: each sum is
-    recorded when it is first reached, with the allocation that reached it and
-    the sum before, and the best sum is traced back.  An allocation wider than
-    capacity is never kept.  Raises ValueError for a width or a capacity out of
-    range.
+    widths are in ids, each at least 1, in id order; capacity is in slots, at least 0.
+    Returns one bool per allocation.  Among subsets of the same sum the choice is that
+    of KnapsackKeep, rewrite_flag_to_buf.cc:203: the subset with which a sum is first
+    reached, allocation by allocation, stays that of this sum.  An allocation wider than
+    capacity is never kept.  Raises ValueError for a width or a capacity out of range.
 
     >>> knapsack_keep([5, 4, 4], 8)
     [False, True, True]
     """
     if capacity < 0:
         raise ValueError(f"capacity {capacity}: expected at least 0")
-    if min(widths, default=1) < 1:
+    if any(width < 1 for width in widths):
         raise ValueError(f"width {min(widths)}: expected at least 1")
-    reached = {0: (-1, 0)}  # sum -> (the allocation that reached it, the sum before)
+    subsets: dict[int, tuple[int, ...]] = {0: ()}  # by their sums
     for index, width in enumerate(widths):
-        for before in list(reached):  # the sums without this one
+        for before, subset in list(subsets.items()):  # those without this one
             total = before + width
-            if total <= capacity and total not in reached:
-                reached[total] = index, before
-        if capacity in reached:
-            break  # nothing beats a full namespace
-    kept = [False] * len(widths)
-    total = max(reached)
-    while total:
-        index, total = reached[total]
-        kept[index] = True
-    return kept
+            if total <= capacity and total not in subsets:
+                subsets[total] = (*subset, index)
+    best = subsets[max(subsets)]
+    return [index in best for index in range(len(widths))]
 
 
 def _first_fit(free: list[bool], width: int) -> int | None:
