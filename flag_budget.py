@@ -46,7 +46,6 @@ import sys
 import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
 
 __all__ = [
     "BUILT_IN",
@@ -325,7 +324,8 @@ BUILT_IN = (
 # The plan
 
 
-class Placement(NamedTuple):
+@dataclass(frozen=True)
+class Placement:
     """Where one sync point ended up.
 
     name          the sync point's name
@@ -340,7 +340,8 @@ class Placement(NamedTuple):
     base: int
 
 
-class Namespace(NamedTuple):
+@dataclass(frozen=True)
+class Namespace:
     """One namespace at one depth.
 
     name         the hard_event, CROSS_CORE, or None for the unnamed one
@@ -366,7 +367,8 @@ class Namespace(NamedTuple):
         return [each.name for each in self.sync_points if each.placement == placement]
 
 
-class Memory(NamedTuple):
+@dataclass(frozen=True)
+class Memory:
     """One memory at one depth.
 
     name   one of MEMORIES
@@ -384,7 +386,8 @@ class Memory(NamedTuple):
         return self.used > self.bytes
 
 
-class Plan(NamedTuple):
+@dataclass(frozen=True)
+class Plan:
     """What the compiler does with a kernel at one depth.
 
     depth             num_stages
@@ -780,11 +783,13 @@ def _namespace_lines(namespace: Namespace, reserved: Collection[int]) -> Iterato
     slots = namespace.slots
     widths, rows = [], []
     on_base: dict[str, list[str]] = {}
-    for name, width, placement, number in namespace.sync_points:
-        base = f"{'base' if placement == 'flag' else 'lock'} {number}"
-        widths.append(f"{name}={width}")
-        rows.append([name, base, f"id = i % {width}", f"+ {number}"])
-        on_base.setdefault(base, []).append(name)
+    for each in namespace.sync_points:
+        base = f"{'base' if each.placement == 'flag' else 'lock'} {each.base}"
+        widths.append(f"{each.name}={each.num_versions}")
+        rows.append(
+            [each.name, base, f"id = i % {each.num_versions}", f"+ {each.base}"]
+        )
+        on_base.setdefault(base, []).append(each.name)
     yield f"blocks: {', '.join(widths)}"
     for names in on_base.values():
         if len(names) > 1:
@@ -984,8 +989,8 @@ def _depth_document(depth_plan: Plan) -> dict[str, object]:
         "depth": depth_plan.depth,
         "namespaces": [
             {
-                **each._asdict(),
-                "sync_points": [*map(Placement._asdict, each.sync_points)],
+                **vars(each),
+                "sync_points": [*map(vars, each.sync_points)],
             }
             for each in depth_plan.namespaces
         ],
@@ -996,7 +1001,7 @@ def _depth_document(depth_plan: Plan) -> dict[str, object]:
         },
         "spilled": depth_plan.spilled,
         "error": error and f"the compiler rejects this depth: {error}",
-        "memories": [*map(Memory._asdict, depth_plan.memories)],
+        "memories": [*map(vars, depth_plan.memories)],
         "out_of_memory": depth_plan.out_of_memory,
     }
 
@@ -1008,13 +1013,13 @@ def _reading_lines(readings: Sequence[_Reading], kernel: Kernel) -> Iterator[str
     yield f"read {'; also '.join(files)}"
     deepest = readings[0]
     rows = []
-    for point, read in zip(deepest.kernel.sync_points, deepest.document["sync_points"]):
-        low, high = read["ids"]
+    for point, (numbers, lines) in zip(deepest.kernel.sync_points, deepest.rings):
+        low, high = numbers[0], numbers[-1]
         ids = f"id {low}" if low == high else f"ids {low}-{high}"
-        rows.append([point.name, ids, _growth(point), _lines_of(read["lines"])])
-    for buffer, read in zip(deepest.kernel.buffers, deepest.document["buffers"]):
+        rows.append([point.name, ids, _growth(point), _lines_of(lines)])
+    for buffer, (_, line) in zip(deepest.kernel.buffers, deepest.buffers):
         size = f"{buffer.memory} {_kilobytes(buffer.bytes)}"
-        rows.append([buffer.name, size, _growth(buffer), f"line {read['line']}"])
+        rows.append([buffer.name, size, _growth(buffer), f"line {line}"])
     yield from _columns(rows, str.ljust)
     if deepest.gemms and kernel.lock_reserved == GEMM_L1_LOCKS:
         yield f"gemm_l1 holds {GEMM_L1_LOCKS} locks, {_lines_of(deepest.gemms)}"
@@ -1030,6 +1035,29 @@ def _growth(each: SyncPoint | Buffer) -> str:
 
 def _lines_of(lines: Sequence[int]) -> str:
     return f"{'lines' if len(lines) > 1 else 'line'} {_listed([*map(str, lines)], 4)}"
+
+
+def _reading_document(reading: _Reading) -> dict[str, object]:
+    kernel = reading.kernel
+    return {
+        "file": reading.file,
+        "depth": reading.depth,
+        "sync_points": [
+            {"name": point.name, "ids": [ids[0], ids[-1]], "lines": lines}
+            for point, (ids, lines) in zip(kernel.sync_points, reading.rings)
+        ],
+        "buffers": [
+            {
+                "name": buffer.name,
+                "memory": buffer.memory,
+                "bytes": buffer.bytes,
+                "versions": versions,
+                "line": line,
+            }
+            for buffer, (versions, line) in zip(kernel.buffers, reading.buffers)
+        ],
+        "locks": kernel.lock_reserved,
+    }
 
 
 # Reading TIR, which is Python
@@ -1049,7 +1077,7 @@ _LOOPS = {"serial", "unroll", "parallel", "vectorized", "range"}
 _UNBOUNDED = range(LARGEST)
 # What counts in a text, in its order: the calls, the dicts and the assignments, each
 # with what the variables of the loops around it can be.
-_Nodes = list[tuple[Any, dict[str, range]]]
+_Nodes = list[tuple[ast.AST, dict[str, range]]]
 # Of a flag call: the first of its ids, the one behind the last, its line.
 _Use = tuple[int, int, int]
 
@@ -1082,7 +1110,8 @@ class _Reading:
     depth       what it was compiled with
     num_stages  those that the text prints, ascending
     kernel      what the text says of it, and no option
-    document    what the JSON document says of it, with the lines of the text
+    rings       of its sync points, the ids and the lines
+    buffers     how many versions were read, and the line
     gemms       the lines of what becomes gemm_l1
     simt        the lines of the SimtVF blocks
     by_loop     the lines with ids that a loop bounds below their modulus
@@ -1101,11 +1130,11 @@ class _Reading:
             raise ValueError(f"no TIR: {_EXPECTED_TIR}") from None
         self.file = file
         self.cross_core = "cross-core" in uses
-        stages = {_integer(value, 0) for value in _values(nodes, "num_stages")}
+        stages = {_integer(value) or 0 for value in _values(nodes, "num_stages")}
         self.num_stages = sorted(stages - {0})
         self.depth = _depth_read(depth, self.num_stages)
-        points, read_points = _sync_points(uses, self.depth, reserved)
-        buffers, read_buffers = _buffers(nodes, self.depth)
+        points, self.rings = _sync_points(uses, self.depth, reserved)
+        buffers, self.buffers = _buffers(nodes, self.depth)
         self.gemms = _gemm_l1_lines(nodes)
         self.aliases = [
             value.lineno
@@ -1117,20 +1146,12 @@ class _Reading:
             for call in _calls(nodes, "sblock")
             if _text(*call.args[:1]) == "SIMT_VF"
         ]
-        locks = GEMM_L1_LOCKS if self.gemms else 0
         self.kernel = Kernel(
             points,
-            lock_reserved=locks,
+            lock_reserved=GEMM_L1_LOCKS if self.gemms else 0,
             buffers=buffers,
             capacities={"ub": SIMT_UB} if self.simt else {},
         )
-        self.document: dict[str, Any] = {
-            "file": file,
-            "depth": self.depth,
-            "sync_points": read_points,
-            "buffers": read_buffers,
-            "locks": locks,
-        }
 
 
 def _parse(tir: str) -> ast.Module:
@@ -1161,7 +1182,7 @@ def _function_with_flags(tree: ast.Module) -> ast.AST:
 
 def _nodes(function: ast.AST) -> _Nodes:
     """Without recursion: a sum may be deeper than Python's stack."""
-    nodes = []
+    nodes: _Nodes = []
     ahead: _Nodes = [(function, {})]  # the last is the next
     while ahead:
         node, loops = ahead.pop()
@@ -1178,7 +1199,8 @@ def _loop_variables(loop: ast.For) -> dict[str, range]:
     """What the variables of a loop can be: nothing, where no numbers bound them."""
     targets = getattr(loop.target, "elts", [loop.target])
     names = [getattr(each, "id", "") for each in targets]
-    limits = [_integer(each, LARGEST) for each in getattr(loop.iter, "args", ())]
+    numbers = [_integer(each) for each in getattr(loop.iter, "args", ())]
+    limits = [LARGEST if each is None else each for each in numbers]
     known = []
     if _called(loop.iter) == "grid":
         known = [range(limit) for limit in limits]
@@ -1193,17 +1215,19 @@ def _called(node: object) -> str:
     return getattr(function, "attr", getattr(function, "id", ""))
 
 
-def _calls(nodes: _Nodes, *names: str) -> list[Any]:
+def _calls(nodes: _Nodes, *names: str) -> list[ast.Call]:
     """The calls of these names."""
-    return [node for node, _ in nodes if _called(node) in names]
+    calls = [node for node, _ in nodes if isinstance(node, ast.Call)]
+    return [call for call in calls if _called(call) in names]
 
 
-def _keyword(call: object, name: str) -> Any:
+def _keyword(call: object, name: str) -> ast.expr | None:
     """The value of a keyword argument; None if there is none."""
-    return {each.arg: each.value for each in getattr(call, "keywords", ())}.get(name)
+    keywords = call.keywords if isinstance(call, ast.Call) else []
+    return {each.arg: each.value for each in keywords}.get(name)
 
 
-def _values(nodes: _Nodes, text: str) -> list[Any]:
+def _values(nodes: _Nodes, text: str) -> list[ast.expr]:
     """The values of this key in all dicts."""
     return [
         value
@@ -1224,9 +1248,9 @@ def _text(node: object = None) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _integer(node: object, otherwise: int | None = None) -> Any:
-    value = getattr(node, "value", None)
-    return value if type(value) is int else otherwise
+def _integer(node: object) -> int | None:
+    value = node.value if isinstance(node, ast.Constant) else None
+    return value if type(value) is int else None
 
 
 def _check_that_none_spilled(nodes: _Nodes) -> None:
@@ -1250,7 +1274,7 @@ def _flag_uses(nodes: _Nodes) -> tuple[dict[str, list[_Use]], list[int]]:
     unbounded, by_loop = [], []
     for call, loops in nodes:
         name = _called(call)
-        if name not in _FLAGS:
+        if not isinstance(call, ast.Call) or name not in _FLAGS:
             continue
         cross_core = "cross_core" in name
         try:
@@ -1344,10 +1368,10 @@ def _rings(uses: Iterable[_Use]) -> list[tuple[range, bool, list[int]]]:
 
 def _sync_points(
     uses: dict[str, list[_Use]], depth: int, reserved: Collection[int]
-) -> tuple[list[SyncPoint], list[Any]]:
-    """The rings of each namespace, in id order, but for those of reserved ids; and
-    what the document says of them."""
-    points, read = [], []
+) -> tuple[list[SyncPoint], list[tuple[range, list[int]]]]:
+    """The rings of each namespace, in id order, but for those of reserved ids; and the
+    ids and the lines of each."""
+    points, rings = [], []
     taken = _slots_of(reserved)
     for event, of_event in uses.items():
         namespace = CROSS_CORE if event == "cross-core" else event
@@ -1355,20 +1379,20 @@ def _sync_points(
             if namespace == CROSS_CORE and taken.issuperset(ids):
                 continue
             name = f"{namespace}[{ids.start}]"
-            widths = _versions(ids.stop - ids.start, depth)
-            points.append(SyncPoint(name, event, cross_iter=release, **widths))
-            read.append({"name": name, "ids": [ids[0], ids[-1]], "lines": lines})
+            versions, limit = _versions(ids.stop - ids.start, depth)
+            points.append(SyncPoint(name, event, versions, release, None, limit))
+            rings.append((ids, lines))
     if not points:
         raise ValueError("all flags are reserved: expected one that is not")
-    return points, read
+    return points, rings
 
 
-def _versions(width: int, depth: int) -> dict[str, Any]:
-    """How what is this wide at this depth grows, as fields of a SyncPoint or Buffer:
-    what the scheduler stopped below this depth, it stops at deeper ones too."""
+def _versions(width: int, depth: int) -> tuple[int | None, int | None]:
+    """How what is this wide at this depth grows, as versions and max_versions: what
+    the scheduler stopped below this depth, it stops at deeper ones too."""
     if width == depth:
-        return {}
-    return {"max_versions" if 1 < width < depth else "versions": width}
+        return None, None
+    return (None, width) if 1 < width < depth else (width, None)
 
 
 def _depth_read(depth: int | None, num_stages: list[int]) -> int:
@@ -1393,9 +1417,9 @@ def _memory(call: object) -> str | None:
     return SCOPES.get(_text(_keyword(call, "scope")).removesuffix(".dyn"))
 
 
-def _buffers(nodes: _Nodes, depth: int) -> tuple[list[Buffer], list[Any]]:
-    """The buffers in the memories, and what the document says of them.  What has no
-    data= is used by nothing."""
+def _buffers(nodes: _Nodes, depth: int) -> tuple[list[Buffer], list[tuple[int, int]]]:
+    """The buffers in the memories; and how many versions were read of each, and its
+    line.  What has no data= is used by nothing."""
     versions = {}
     for value in _values(nodes, "tl.buffer_versions_map"):
         for key, number in zip(
@@ -1413,19 +1437,11 @@ def _buffers(nodes: _Nodes, depth: int) -> tuple[list[Buffer], list[Any]]:
         name = _variable(data)
         count = versions.get(name, 1)
         try:
-            size = _version_bytes(call)
-            buffers.append(Buffer(name, memory, size, **_versions(count, depth)))
+            size, widths = _version_bytes(call), _versions(count, depth)
+            buffers.append(Buffer(name, memory, size, *widths))
         except ValueError as error:
             raise ValueError(f"line {call.lineno}: {error}") from None
-        read.append(
-            {
-                "name": name,
-                "memory": memory,
-                "bytes": size,
-                "versions": count,
-                "line": call.lineno,
-            }
-        )
+        read.append((count, call.lineno))
     return buffers, read
 
 
@@ -1883,7 +1899,7 @@ def _lines(args: Iterable[str]) -> Iterator[str]:
     )
     depths = range(options.depth or 1, last + 1)
     if options.json:
-        yield from json_report(kernel, depths, [each.document for each in readings])
+        yield from json_report(kernel, depths, [*map(_reading_document, readings)])
         return
     if readings:
         yield from _reading_lines(readings, kernel)

@@ -426,6 +426,8 @@ class Ids(unittest.TestCase):
             (["s % 3", "s % 4 + 3"], [True, False]),
             (["0", "1"], [False, False]),
             (["0", "s % 2 + 1"], [True, False]),
+            (["s % 2", "0"], [True]),
+            (["s % 2", "0", "s % 2 + 2"], [True, False]),
         ):
             with self.subTest(calls):
                 kernel = read_kernel("\n".join(map(set_flag, calls)), 4)
