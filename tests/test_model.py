@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import unittest
 
 from flag_budget import (
     BUILT_IN,
+    Buffer,
     Kernel,
     SyncPoint,
     knapsack_keep,
@@ -62,6 +64,16 @@ class Plans(unittest.TestCase):
             [(each.placement, each.base) for each in places],
             [("flag", 0), ("flag", 4), ("lock", 0), ("lock", 0)],
         )
+
+    def test_plans_are_values(self) -> None:
+        kernel = Kernel(BUILT_IN, buffers=[Buffer("b", "ub", 1)])
+        at_3 = plan(kernel, 3)
+        self.assertEqual(at_3, plan(kernel, 3))
+        self.assertEqual(len({at_3, plan(kernel, 3), plan(kernel, 4)}), 2)
+        (namespace,), (memory,) = at_3.namespaces, at_3.memories
+        for each in (at_3, namespace, namespace.sync_points[0], memory, *BUILT_IN):
+            with self.assertRaises(dataclasses.FrozenInstanceError):
+                each.name = "x"  # type: ignore
 
     def test_depth_below_1(self) -> None:
         for depth in (0, -1):
