@@ -305,11 +305,8 @@ class Kernel:
     @property
     def memories(self) -> tuple[str, ...]:
         """The memories that hold a buffer, in the order of MEMORIES."""
-        return tuple(
-            name
-            for name in MEMORIES
-            if any(each.memory == name for each in self.buffers)
-        )
+        held = {each.memory for each in self.buffers}
+        return tuple(name for name in MEMORIES if name in held)
 
 
 # Two loads and their releases, without an event and so all in one namespace.
@@ -475,8 +472,8 @@ def _allocate(
         return _share_on_demand(points, widths, list(free), cross_core, order)
     allocations: dict[int | str, list[int]] = {}
     for index in order:
-        share = points[index].share if sharing == "always" else None
-        allocations.setdefault(index if share is None else share, []).append(index)
+        share = sharing and points[index].share
+        allocations.setdefault(share or index, []).append(index)
     return [*allocations.values()]
 
 
@@ -490,29 +487,26 @@ def _share_on_demand(
     """The allocations where a sync point joins another of its share group only
     while the namespace is short of slots: insert_sync.cc:1946-1984."""
     slots, required = free.count(True), sum(widths)
-    allocations = []
-    of_group: dict[str | None, list[list[int]]] = {}
+    allocations: list[list[int]] = []
+    groups: dict[int | str, list[list[int]]] = {}
     for index in order:
         point, width = points[index], widths[index]
-        group = [] if point.share is None else of_group.setdefault(point.share, [])
+        group = groups.setdefault(point.share or index, [])
         base = _first_fit(free, width)
-        joined = None
-        if required > slots or base is None:
-            for allocation in group:
-                first = allocation[0]
-                # Only a cross-core handshake alternates on one ring: :1639.
-                mixed = points[first].cross_iter != point.cross_iter
-                if widths[first] >= width and (cross_core or not mixed):
-                    joined = allocation
-                    break
-        if joined is not None:
-            joined.append(index)
-            required -= width
-            continue
-        allocations.append([index])
-        group.append(allocations[-1])
-        if base is not None:
-            _take(free, base, width)
+        short = required > slots or base is None
+        for allocation in group if short else ():
+            first = allocation[0]
+            # Only a cross-core handshake alternates on one ring: :1639.
+            mixed = points[first].cross_iter != point.cross_iter
+            if widths[first] >= width and (cross_core or not mixed):
+                allocation.append(index)
+                required -= width
+                break
+        else:
+            allocations.append([index])
+            group.append(allocations[-1])
+            if base is not None:
+                _take(free, base, width)
     return allocations
 
 
@@ -657,15 +651,14 @@ def last_depth_in_memory(kernel: Kernel) -> int | None:
 def binds_first(kernel: Kernel) -> str | None:
     """What a growing depth runs out of first: "flag slots", "memory", "both" at the
     same depth, or None where neither ends or there are no buffers."""
-    ends = {
-        "flag slots": last_depth_without_spill(kernel),
-        "memory": last_depth_in_memory(kernel),
-    }
-    first = min((end for end in ends.values() if end is not None), default=None)
-    if first is None or not kernel.buffers:
+    if not kernel.buffers:
         return None
-    names = [name for name, end in ends.items() if end == first]
-    return "both" if len(names) > 1 else names[0]
+    flags, memory = last_depth_without_spill(kernel), last_depth_in_memory(kernel)
+    if flags == memory:
+        return None if flags is None else "both"
+    if memory is None or (flags is not None and flags < memory):
+        return "flag slots"
+    return "memory"
 
 
 def stage_bytes(kernel: Kernel, memory: str) -> int:
