@@ -44,7 +44,7 @@ import re
 import shlex
 import sys
 import warnings
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 __all__ = [
@@ -113,7 +113,7 @@ LARGEST = 10**18  # the largest depth and num_versions, the largest size in M
 # The kernel
 
 
-def _check_name(what: str, text: str) -> None:
+def _check_name(what, text):
     characters = set(text) if isinstance(text, str) else set()
     if not characters or text[0] == "-" or not characters <= NAME_CHARACTERS:
         raise ValueError(
@@ -122,14 +122,14 @@ def _check_name(what: str, text: str) -> None:
         )
 
 
-def _check_number(what: str, number: int, unit: str = "") -> None:
+def _check_number(what, number, unit=""):
     if not isinstance(number, int) or not 1 <= number <= LARGEST * UNITS[unit]:
         raise ValueError(
             f"{what} {number!r}: expected a whole number from 1 to 10^18 {unit}".rstrip()
         )
 
 
-def _slots_of(ids: Iterable[int]) -> frozenset[int]:
+def _slots_of(ids):
     """The cross-core slots that these ids take."""
     try:
         return frozenset(operator.index(each) % CROSS_CORE_SLOTS for each in ids)
@@ -137,7 +137,7 @@ def _slots_of(ids: Iterable[int]) -> frozenset[int]:
         raise ValueError(f"reserved {ids!r}: expected ids, as in [14, 15]") from None
 
 
-def _check_versions(each: SyncPoint | Buffer) -> None:
+def _check_versions(each):
     for what in "versions", "max_versions":
         if getattr(each, what) is not None:
             _check_number(what, getattr(each, what))
@@ -148,7 +148,7 @@ def _check_versions(each: SyncPoint | Buffer) -> None:
         )
 
 
-def _num_versions(each: SyncPoint | Buffer, depth: int) -> int:
+def _num_versions(each, depth):
     """What is fixed, or the depth, or the depth up to a limit: the scheduler gives a
     buffer that nobody annotated as many versions as its schedule needs, at most
     num_stages (tilelang/ascend/transform/z3_scheduler.py:435)."""
@@ -222,12 +222,12 @@ class Buffer:
         _check_versions(self)
 
 
-def _check_memory(name: str) -> None:
+def _check_memory(name):
     if name not in MEMORIES:
         raise ValueError(f"memory {name!r}: expected one of {' '.join(MEMORIES)}")
 
 
-def _check_names_once(named: Iterable[SyncPoint | Buffer]) -> None:
+def _check_names_once(named):
     names = set()
     for each in named:
         if each.name in names:
@@ -437,7 +437,7 @@ def knapsack_keep(widths: Sequence[int], capacity: int) -> list[bool]:
     return [index in best for index in range(len(widths))]
 
 
-def _first_fit(free: list[bool], width: int) -> int | None:
+def _first_fit(free, width):
     """The lowest base of width contiguous free slots, if there is one:
     find_cross_core_range, insert_sync.cc:1901."""
     for base in range(len(free) - width + 1):
@@ -446,17 +446,11 @@ def _first_fit(free: list[bool], width: int) -> int | None:
     return None
 
 
-def _take(free: list[bool], base: int, width: int) -> None:
+def _take(free, base, width):
     free[base : base + width] = [False] * width
 
 
-def _allocate(
-    points: Sequence[SyncPoint],
-    widths: Sequence[int],
-    free: Sequence[bool],
-    cross_core: bool,
-    sharing: str | None,
-) -> list[list[int]]:
+def _allocate(points, widths, free, cross_core, sharing):
     """The allocations of one namespace in id order, each as the indices of its
     sync points: FlagAllocator::Plan, insert_sync.cc:1851.
 
@@ -477,13 +471,7 @@ def _allocate(
     return [*allocations.values()]
 
 
-def _share_on_demand(
-    points: Sequence[SyncPoint],
-    widths: Sequence[int],
-    free: list[bool],
-    cross_core: bool,
-    order: Iterable[int],
-) -> list[list[int]]:
+def _share_on_demand(points, widths, free, cross_core, order):
     """The allocations where a sync point joins another of its share group only
     while the namespace is short of slots: insert_sync.cc:1946-1984."""
     slots, required = free.count(True), sum(widths)
@@ -510,13 +498,7 @@ def _share_on_demand(
     return allocations
 
 
-def _plan_namespace(
-    kernel: Kernel,
-    name: str | None,
-    points: Sequence[SyncPoint],
-    depth: int,
-    first_lock: int,
-) -> Namespace:
+def _plan_namespace(kernel, name, points, depth, first_lock):
     """Place the sync points of one namespace.  Kept allocations get the lowest
     slots that are free, spilled ones the lock slots from first_lock on, both in id
     order (rewrite_flag_to_buf.cc:318-357)."""
@@ -547,14 +529,14 @@ def _plan_namespace(
     return Namespace(name, slots, sum(demands), kept_slots, declared)
 
 
-def _plan_memories(kernel: Kernel, depth: int) -> tuple[Memory, ...]:
+def _plan_memories(kernel, depth):
     used = dict.fromkeys(kernel.memories, 0)
     for each in kernel.buffers:
         used[each.memory] += each.bytes * _num_versions(each, depth)
     return tuple(Memory(name, kernel.capacities[name], used[name]) for name in used)
 
 
-def _listed(names: Sequence[str], most: int = _MOST_NAMES) -> str:
+def _listed(names, most=_MOST_NAMES):
     more = f" and {len(names) - most} more" if len(names) > most else ""
     return ", ".join(names[:most]) + more
 
@@ -606,7 +588,7 @@ def plan(kernel: Kernel, depth: int) -> Plan:
 # The limits over depths
 
 
-def _last_before(kernel: Kernel, depths: Iterable[int], what: str) -> int | None:
+def _last_before(kernel, depths, what):
     """The depth before the first whose plan has spilled, rejected or out_of_memory,
     whichever what names; None where no plan has.  It can begin only at these depths;
     or, since the kernel is another one where it was read, at one of those or behind."""
@@ -707,33 +689,33 @@ def text_report(
         yield from _limits(kernel)
 
 
-def _names_events(kernel: Kernel) -> bool:
+def _names_events(kernel):
     return any(point.event for point in kernel.sync_points)
 
 
-def _heading(kernel: Kernel, namespace: str | None) -> str:
+def _heading(kernel, namespace):
     """What the table calls a namespace."""
     return namespace or "unnamed" if _names_events(kernel) else "ids"
 
 
-def _ids_of(kernel: Kernel, namespace: Namespace) -> str:
+def _ids_of(kernel, namespace):
     return f"{_heading(kernel, namespace.name)} {namespace.ids}/{namespace.slots}"
 
 
-def _demand(memory: Memory) -> str:
+def _demand(memory):
     if memory.bytes % KILO:
         return f"{memory.used}/{memory.bytes}"
     return f"{_kilobytes(memory.used)}/{_kilobytes(memory.bytes)}"
 
 
-def _kilobytes(size: int) -> str:
+def _kilobytes(size):
     if size % KILO == 0:
         return f"{size // KILO}K"
     tenths = -(-size * 10 // KILO)  # rounded up
     return f"{tenths // 10}.{tenths % 10}K"
 
 
-def _depth_lines(kernel: Kernel, depth_plan: Plan) -> Iterator[str]:
+def _depth_lines(kernel, depth_plan):
     depth = depth_plan.depth
     named = _names_events(kernel)
     exceptions = _exceptions(kernel, depth)
@@ -753,7 +735,7 @@ def _depth_lines(kernel: Kernel, depth_plan: Plan) -> Iterator[str]:
         )
 
 
-def _exceptions(kernel: Kernel, depth: int) -> str:
+def _exceptions(kernel, depth):
     """The sync points whose num_versions are not simply the depth, up to 6 by name."""
     fixed = [
         f"{each.name}={each.versions}" for each in kernel.sync_points if each.versions
@@ -772,7 +754,7 @@ def _exceptions(kernel: Kernel, depth: int) -> str:
     return f" ({(', ' if many else '; ').join(said)})" if said else ""
 
 
-def _namespace_lines(namespace: Namespace, reserved: Collection[int]) -> Iterator[str]:
+def _namespace_lines(namespace, reserved):
     slots = namespace.slots
     widths, rows = [], []
     on_base: dict[str, list[str]] = {}
@@ -807,7 +789,7 @@ def _namespace_lines(namespace: Namespace, reserved: Collection[int]) -> Iterato
     yield from _columns(rows, str.ljust, " ")
 
 
-def _lock_line(depth_plan: Plan) -> str:
+def _lock_line(depth_plan):
     line = f"lock pool: {depth_plan.lock_slots}/{LOCK_POOL_SLOTS} slots"
     if depth_plan.cross_core_locks:
         line += f", and {depth_plan.cross_core_locks} for cross-core flags"
@@ -816,7 +798,7 @@ def _lock_line(depth_plan: Plan) -> str:
     return line
 
 
-def _verdict(depth_plan: Plan) -> str:
+def _verdict(depth_plan):
     """All that happens at one depth."""
     cross_core = {
         name
@@ -834,7 +816,7 @@ def _verdict(depth_plan: Plan) -> str:
     return "; ".join(said) or "fits"
 
 
-def _table(kernel: Kernel, plans: Sequence[Plan]) -> Iterator[str]:
+def _table(kernel, plans):
     """A row for each depth.  A depth that was read may lack what others have; where
     there are many namespaces, those that never spill stand below."""
     namespaces = [each for at in plans for each in at.namespaces]
@@ -866,16 +848,14 @@ def _table(kernel: Kernel, plans: Sequence[Plan]) -> Iterator[str]:
         yield f"never over: {', '.join(below)}"
 
 
-def _columns(
-    rows: Sequence[Sequence[str]], justify: Callable[..., str], gap: str = "  "
-) -> Iterator[str]:
+def _columns(rows, justify, gap="  "):
     """The rows with all columns but the last as wide as their widest cell."""
     widths = [max(map(len, column)) for column in zip(*rows)][:-1]
     for row in rows:
         yield gap.join([*map(justify, row, widths), row[-1]])
 
 
-def _limits(kernel: Kernel) -> Iterator[str]:
+def _limits(kernel):
     """The answer: one line for each limit, and which of them binds first."""
     flags = last_depth_without_spill(kernel)
     if flags is None:
@@ -904,7 +884,7 @@ def _limits(kernel: Kernel) -> Iterator[str]:
         yield from _memory_limits(kernel)
 
 
-def _over(kernel: Kernel, depth_plan: Plan) -> dict[str | None, str]:
+def _over(kernel, depth_plan):
     """The namespaces that spill, with their demand."""
     return {
         each.name: _ids_of(kernel, each)
@@ -915,7 +895,7 @@ def _over(kernel: Kernel, depth_plan: Plan) -> dict[str | None, str]:
     }
 
 
-def _memory_limits(kernel: Kernel) -> Iterator[str]:
+def _memory_limits(kernel):
     memory = last_depth_in_memory(kernel)
     if memory is None:
         yield "memory lasts to any depth"
@@ -976,7 +956,7 @@ def json_report(
     yield f"], {json.dumps(answer)[1:]}"
 
 
-def _depth_document(depth_plan: Plan) -> dict[str, object]:
+def _depth_document(depth_plan):
     error = depth_plan.rejected
     return {
         "depth": depth_plan.depth,
@@ -999,7 +979,7 @@ def _depth_document(depth_plan: Plan) -> dict[str, object]:
     }
 
 
-def _reading_lines(readings: Sequence[_Reading], kernel: Kernel) -> Iterator[str]:
+def _reading_lines(readings, kernel):
     """What the deepest reading, the first of these, has in which lines: so a spill
     leads back to the text."""
     files = [f"at depth {each.depth}: {each.file}" for each in readings]
@@ -1010,7 +990,7 @@ def _reading_lines(readings: Sequence[_Reading], kernel: Kernel) -> Iterator[str
         low, high = numbers[0], numbers[-1]
         ids = f"id {low}" if low == high else f"ids {low}-{high}"
         rows.append([point.name, ids, _growth(point), _lines_of(lines)])
-    for buffer, (_, line) in zip(deepest.kernel.buffers, deepest.buffers):
+    for buffer, line in zip(deepest.kernel.buffers, deepest.lines):
         size = f"{buffer.memory} {_kilobytes(buffer.bytes)}"
         rows.append([buffer.name, size, _growth(buffer), f"line {line}"])
     yield from _columns(rows, str.ljust)
@@ -1020,17 +1000,17 @@ def _reading_lines(readings: Sequence[_Reading], kernel: Kernel) -> Iterator[str
         yield f"ub has {_kilobytes(SIMT_UB)}: SIMT_VF, {_lines_of(deepest.simt)}"
 
 
-def _growth(each: SyncPoint | Buffer) -> str:
+def _growth(each):
     if each.versions:
         return f"fixed {each.versions}"
     return f"at most {each.max_versions}" if each.max_versions else "follows the depth"
 
 
-def _lines_of(lines: Sequence[int]) -> str:
+def _lines_of(lines):
     return f"{'lines' if len(lines) > 1 else 'line'} {_listed([*map(str, lines)], 4)}"
 
 
-def _reading_document(reading: _Reading) -> dict[str, object]:
+def _reading_document(reading):
     kernel = reading.kernel
     return {
         "file": reading.file,
@@ -1044,10 +1024,10 @@ def _reading_document(reading: _Reading) -> dict[str, object]:
                 "name": buffer.name,
                 "memory": buffer.memory,
                 "bytes": buffer.bytes,
-                "versions": versions,
+                "versions": _num_versions(buffer, reading.depth),
                 "line": line,
             }
-            for buffer, (versions, line) in zip(kernel.buffers, reading.buffers)
+            for buffer, line in zip(kernel.buffers, reading.lines)
         ],
         "locks": kernel.lock_reserved,
     }
@@ -1068,11 +1048,6 @@ _FLAGS = {
 }
 _LOOPS = {"serial", "unroll", "parallel", "vectorized", "range"}
 _UNBOUNDED = range(LARGEST)
-# What counts in a text, in its order: the calls, the dicts and the assignments, each
-# with what the variables of the loops around it can be.
-_Nodes = list[tuple[ast.AST, dict[str, range]]]
-# Of a flag call: the first of its ids, the one behind the last, its line.
-_Use = tuple[int, int, int]
 
 
 def read_kernel(
@@ -1104,7 +1079,7 @@ class _Reading:
     num_stages  those that the text prints, ascending
     kernel      what the text says of it, and no option
     rings       of its sync points, the ids and the lines
-    buffers     how many versions were read, and the line
+    lines       of its buffers, the line
     gemms       the lines of what becomes gemm_l1
     simt        the lines of the SimtVF blocks
     by_loop     the lines with ids that a loop bounds below their modulus
@@ -1112,9 +1087,7 @@ class _Reading:
     cross_core  whether there are cross-core flags, reserved or not
     """
 
-    def __init__(
-        self, tir: str, depth: int | None, reserved: Collection[int], file: str = ""
-    ) -> None:
+    def __init__(self, tir, depth, reserved, file=""):
         try:
             nodes = _nodes(_function_with_flags(_parse(tir)))
             _check_that_none_spilled(nodes)
@@ -1127,12 +1100,12 @@ class _Reading:
         self.num_stages = sorted(stages - {0})
         self.depth = _depth_read(depth, self.num_stages)
         points, self.rings = _sync_points(uses, self.depth, reserved)
-        buffers, self.buffers = _buffers(nodes, self.depth)
+        buffers, self.lines = _buffers(nodes, self.depth)
         self.gemms = _gemm_l1_lines(nodes)
         self.aliases = [
             value.lineno
             for value in _values(nodes, "tl.buffer_alias_map")
-            if any(getattr(each, "elts", ()) for each in getattr(value, "values", ()))
+            if any(getattr(shared, "elts", ()) for _, shared in _items(value))
         ]
         self.simt = [
             call.lineno
@@ -1147,7 +1120,7 @@ class _Reading:
         )
 
 
-def _parse(tir: str) -> ast.Module:
+def _parse(tir):
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of Python, about what is no TIR
@@ -1156,7 +1129,7 @@ def _parse(tir: str) -> ast.Module:
         raise ValueError(f"no TIR: {_EXPECTED_TIR}") from None
 
 
-def _function_with_flags(tree: ast.Module) -> ast.AST:
+def _function_with_flags(tree):
     """The one function that sets flags; all of the text where none does."""
     functions = [
         each
@@ -1173,10 +1146,12 @@ def _function_with_flags(tree: ast.Module) -> ast.AST:
     return functions[0] if functions else tree
 
 
-def _nodes(function: ast.AST) -> _Nodes:
-    """Without recursion: a sum may be deeper than Python's stack."""
-    nodes: _Nodes = []
-    ahead: _Nodes = [(function, {})]  # the last is the next
+def _nodes(function):
+    """What counts in a text, in its order: the calls, the dicts and the assignments,
+    each with what the variables of the loops around it can be.  Without recursion: a
+    sum may be deeper than Python's stack."""
+    nodes = []
+    ahead: list[tuple[ast.AST, dict[str, range]]] = [(function, {})]  # last is next
     while ahead:
         node, loops = ahead.pop()
         if isinstance(node, (ast.Call, ast.Dict, ast.Assign)):
@@ -1188,7 +1163,7 @@ def _nodes(function: ast.AST) -> _Nodes:
     return nodes
 
 
-def _loop_variables(loop: ast.For) -> dict[str, range]:
+def _loop_variables(loop):
     """What the variables of a loop can be: nothing, where no numbers bound them."""
     targets = getattr(loop.target, "elts", [loop.target])
     names = [getattr(each, "id", "") for each in targets]
@@ -1202,51 +1177,51 @@ def _loop_variables(loop: ast.For) -> dict[str, range]:
     return {**dict.fromkeys(names, range(0)), **dict(zip(names, known))}
 
 
-def _called(node: object) -> str:
+def _called(node):
     """The last name of what a call calls; nothing if it is no call."""
     function = getattr(node, "func", None)
     return getattr(function, "attr", getattr(function, "id", ""))
 
 
-def _calls(nodes: _Nodes, *names: str) -> list[ast.Call]:
+def _calls(nodes, *names):
     """The calls of these names."""
-    calls = [node for node, _ in nodes if isinstance(node, ast.Call)]
-    return [call for call in calls if _called(call) in names]
+    return [node for node, _ in nodes if _called(node) in names]
 
 
-def _keyword(call: object, name: str) -> ast.expr | None:
-    """The value of a keyword argument; None if there is none."""
-    keywords = call.keywords if isinstance(call, ast.Call) else []
+def _keyword(call, name):
+    """The value of a keyword argument; None if there is none, or no call."""
+    keywords = getattr(call, "keywords", ())
     return {each.arg: each.value for each in keywords}.get(name)
 
 
-def _values(nodes: _Nodes, text: str) -> list[ast.expr]:
+def _items(node):
+    """The keys and values of a dict; none if it is no dict."""
+    return zip(getattr(node, "keys", ()), getattr(node, "values", ()))
+
+
+def _values(nodes, text):
     """The values of this key in all dicts."""
     return [
-        value
-        for node, _ in nodes
-        if isinstance(node, ast.Dict)
-        for key, value in zip(node.keys, node.values)
-        if _text(key) == text
+        value for node, _ in nodes for key, value in _items(node) if _text(key) == text
     ]
 
 
-def _variable(node: object = None) -> str:
+def _variable(node=None):
     """The name in x, x.data or x[0, 0]; nothing if there is none."""
     return getattr(getattr(node, "value", node), "id", "")
 
 
-def _text(node: object = None) -> str:
+def _text(node=None):
     value = getattr(node, "value", None)
     return value if isinstance(value, str) else ""
 
 
-def _integer(node: object) -> int | None:
-    value = node.value if isinstance(node, ast.Constant) else None
+def _integer(node):
+    value = getattr(node, "value", None)
     return value if type(value) is int else None
 
 
-def _check_that_none_spilled(nodes: _Nodes) -> None:
+def _check_that_none_spilled(nodes):
     """What spills is unlocked as soon as it is locked: rewrite_flag_to_buf.cc:293."""
     locks = _calls(nodes, "ascend_get_buf", "ascend_rls_buf")
     for lock, unlock in zip(locks, locks[1:]):
@@ -1259,15 +1234,16 @@ def _check_that_none_spilled(nodes: _Nodes) -> None:
             )
 
 
-def _flag_uses(nodes: _Nodes) -> tuple[dict[str, list[_Use]], list[int]]:
-    """Per event of a SyncPoint, in order of appearance, its flag calls
-    (FlagUsageCollector, rewrite_flag_to_buf.cc:138); and the lines with ids that a
-    loop bounds below their modulus."""
-    uses: dict[str, list[_Use]] = {}
+def _flag_uses(nodes):
+    """Per event of a SyncPoint, in order of appearance, its flag calls, each as the
+    first of its ids, the one behind the last, and the line (FlagUsageCollector,
+    rewrite_flag_to_buf.cc:138); and the lines with ids that a loop bounds below their
+    modulus."""
+    uses: dict[str, list[tuple[int, int, int]]] = {}
     unbounded, by_loop = [], []
     for call, loops in nodes:
         name = _called(call)
-        if not isinstance(call, ast.Call) or name not in _FLAGS:
+        if name not in _FLAGS:
             continue
         cross_core = "cross_core" in name
         try:
@@ -1297,7 +1273,7 @@ def _flag_uses(nodes: _Nodes) -> tuple[dict[str, list[_Use]], list[int]]:
     return uses, by_loop
 
 
-def _event_ids(node: ast.expr, loops: dict[str, range], cross_core: bool) -> range:
+def _event_ids(node, loops, cross_core):
     """What an event id can be (EventIdRange, rewrite_flag_to_buf.cc:121)."""
     number = _integer(node)
     if number is not None:
@@ -1321,7 +1297,7 @@ def _event_ids(node: ast.expr, loops: dict[str, range], cross_core: bool) -> ran
     return _UNBOUNDED
 
 
-def _modulo_16(ids: range) -> list[range]:
+def _modulo_16(ids):
     """What the 16 cross-core slots have of these ids."""
     slots = CROSS_CORE_SLOTS
     if ids.stop - ids.start >= slots:
@@ -1332,11 +1308,11 @@ def _modulo_16(ids: range) -> list[range]:
     return [range(first, slots), range(last + 1)]
 
 
-def _rings(uses: Iterable[_Use]) -> list[tuple[range, bool, list[int]]]:
+def _rings(uses):
     """The ids of each ring, whether it is a release's, and the lines of its flags.
     Ids that overlap are of one ring, those that only touch are not (CoalesceBlocks,
     rewrite_flag_to_buf.cc:188)."""
-    joined: list[list[_Use]] = []
+    joined: list[list[tuple[int, int, int]]] = []
     end = 0
     for use in sorted(uses):
         start, stop, _ = use
@@ -1359,9 +1335,7 @@ def _rings(uses: Iterable[_Use]) -> list[tuple[range, bool, list[int]]]:
     return rings[::-1]
 
 
-def _sync_points(
-    uses: dict[str, list[_Use]], depth: int, reserved: Collection[int]
-) -> tuple[list[SyncPoint], list[tuple[range, list[int]]]]:
+def _sync_points(uses, depth, reserved):
     """The rings of each namespace, in id order, but for those of reserved ids; and the
     ids and the lines of each."""
     points, rings = [], []
@@ -1372,23 +1346,23 @@ def _sync_points(
             if namespace == CROSS_CORE and taken.issuperset(ids):
                 continue
             name = f"{namespace}[{ids.start}]"
-            versions, limit = _versions(ids.stop - ids.start, depth)
-            points.append(SyncPoint(name, event, versions, release, None, limit))
+            growth = _read_versions(ids.stop - ids.start, depth)
+            points.append(SyncPoint(name, event, cross_iter=release, **growth))
             rings.append((ids, lines))
     if not points:
         raise ValueError("all flags are reserved: expected one that is not")
     return points, rings
 
 
-def _versions(width: int, depth: int) -> tuple[int | None, int | None]:
-    """How what is this wide at this depth grows, as versions and max_versions: what
-    the scheduler stopped below this depth, it stops at deeper ones too."""
+def _read_versions(width, depth):
+    """The versions or max_versions of what is this wide at this depth: what the
+    scheduler stopped below this depth, it stops at deeper ones too."""
     if width == depth:
-        return None, None
-    return (None, width) if 1 < width < depth else (width, None)
+        return {}
+    return {"max_versions" if 1 < width < depth else "versions": width}
 
 
-def _depth_read(depth: int | None, num_stages: list[int]) -> int:
+def _depth_read(depth, num_stages):
     if depth is None:
         if not num_stages:
             raise ValueError(
@@ -1405,42 +1379,39 @@ def _depth_read(depth: int | None, num_stages: list[int]) -> int:
     return depth
 
 
-def _memory(call: object) -> str | None:
+def _memory(call):
     """The memory that scope= names, if it is one of MEMORIES."""
     return SCOPES.get(_text(_keyword(call, "scope")).removesuffix(".dyn"))
 
 
-def _buffers(nodes: _Nodes, depth: int) -> tuple[list[Buffer], list[tuple[int, int]]]:
-    """The buffers in the memories; and how many versions were read of each, and its
-    line.  What has no data= is used by nothing."""
+def _buffers(nodes, depth):
+    """The buffers in the memories, and the line of each.  What has no data= is used by
+    nothing."""
     versions = {}
     for value in _values(nodes, "tl.buffer_versions_map"):
-        for key, number in zip(
-            getattr(value, "keys", ()), getattr(value, "values", ())
-        ):
+        for key, number in _items(value):
             count = _integer(number)
             if count is None:
                 raise ValueError(f"line {number.lineno}: expected a number of versions")
             versions[_variable(key)] = count
-    buffers, read = [], []
+    buffers, lines = [], []
     for call in _calls(nodes, "sblock_alloc_buffer"):
         memory, data = _memory(call), _keyword(call, "data")
         if not (memory and data):
             continue
         name = _variable(data)
-        count = versions.get(name, 1)
+        growth = _read_versions(versions.get(name, 1), depth)
         try:
-            size, widths = _version_bytes(call), _versions(count, depth)
-            buffers.append(Buffer(name, memory, size, *widths))
+            buffers.append(Buffer(name, memory, _version_bytes(call), **growth))
         except ValueError as error:
             raise ValueError(f"line {call.lineno}: {error}") from None
-        read.append((count, call.lineno))
-    return buffers, read
+        lines.append(call.lineno)
+    return buffers, lines
 
 
-def _version_bytes(allocation: ast.Call) -> int:
+def _version_bytes(allocation):
     """What one version of a buffer takes: its shape times its dtype."""
-    shape, dtype, *_ = *allocation.args, None, None
+    shape, dtype = [*allocation.args, None, None][:2]
     bits = 1
     for each in getattr(shape, "elts", [shape]):
         length = _integer(each)
@@ -1457,7 +1428,7 @@ def _version_bytes(allocation: ast.Call) -> int:
     return -(-bits * int(match[1] or 8) * int(match[2] or 1) // 8)
 
 
-def _gemm_l1_lines(nodes: _Nodes) -> list[int]:
+def _gemm_l1_lines(nodes):
     """The lines of what becomes gemm_l1: both inputs are in L1
     (tilelang/ascend/op/gemm/gemm_mad.py:167)."""
     in_l1 = {
@@ -1484,7 +1455,7 @@ def _gemm_l1_lines(nodes: _Nodes) -> list[int]:
 # knows which part that was.
 
 
-def _number(text: str, least: int = 1, most: int = LARGEST) -> int:
+def _number(text, least=1, most=LARGEST):
     digits = text.isascii() and text.isdigit() and len(text) <= len(str(LARGEST))
     if digits and least <= int(text) <= most:
         return int(text)
@@ -1492,7 +1463,7 @@ def _number(text: str, least: int = 1, most: int = LARGEST) -> int:
     raise ValueError(f"expected a whole number from {least} to {end}")
 
 
-def _size(text: str) -> int:
+def _size(text):
     unit = text[-1:].upper()
     try:
         return _number(text[:-1] if unit in UNITS else text) * UNITS.get(unit, 1)
@@ -1500,7 +1471,7 @@ def _size(text: str) -> int:
         raise ValueError(f"{error}, of bytes, K or M, as in 4K") from None
 
 
-def _capacity(text: str) -> tuple[str, int]:
+def _capacity(text):
     memory, _, size = text.partition("=")
     if memory not in MEMORIES:
         raise ValueError(
@@ -1509,9 +1480,7 @@ def _capacity(text: str) -> tuple[str, int]:
     return memory, _size(size)
 
 
-def _declared(
-    text: str, make: Callable[..., object], keys: dict[str, Callable[[str], object]]
-) -> object:
+def _declared(text, make, keys):
     """What NAME,KEY=VALUE,... declares: keys has what reads each value, and, without
     =, those that stand alone."""
     name, *parts = text.split(",")
@@ -1534,7 +1503,7 @@ def _declared(
         raise ValueError("expected memory= and bytes= in every buffer") from None
 
 
-def _ids(text: str) -> list[int]:
+def _ids(text):
     ids: list[int] = []
     for part in text.split(","):
         low, dash, high = part.partition("-")
@@ -1550,17 +1519,17 @@ def _ids(text: str) -> list[int]:
     return ids
 
 
-def _depth_and_file(text: str) -> tuple[int | None, str]:
+def _depth_and_file(text):
     depth, equals, file = text.partition("=")
     if equals and depth.isascii() and depth.isdigit():
         return _number(depth), file
     return None, text
 
 
-def _checked(parse: Callable[..., object], *how: object) -> Callable[[str], object]:
+def _checked(parse, *how):
     """parse, told how, as argparse wants it: its ValueError is the error line."""
 
-    def argument(text: str) -> object:
+    def argument(text):
         try:
             return parse(text, *how)
         except ValueError as error:
@@ -1572,13 +1541,7 @@ def _checked(parse: Callable[..., object], *how: object) -> Callable[[str], obje
 class _Once(argparse.Action):
     """An option that takes one value, and no second one."""
 
-    def __call__(
-        self,
-        parser: object,
-        namespace: object,
-        values: object,
-        option_string: object = None,
-    ) -> None:
+    def __call__(self, parser, namespace, values, option_string=None):
         """Keep the value."""
         before = getattr(namespace, self.dest)
         if before is not None:
@@ -1588,7 +1551,7 @@ class _Once(argparse.Action):
         setattr(namespace, self.dest, values)
 
 
-def _parser() -> argparse.ArgumentParser:
+def _parser():
     parser = argparse.ArgumentParser(
         description="""\
 How deep can an Ascend pipeline go before it runs out of flag slots, or of
@@ -1718,7 +1681,7 @@ What is then shown as kept and spilled is this model's own.""",
     return parser
 
 
-def _file_text(path: str | int) -> str:
+def _file_text(path):
     """What a file holds, or, at 0, the standard input."""
     try:
         with open(path, encoding="utf-8-sig", closefd=path != 0) as file:
@@ -1729,7 +1692,7 @@ def _file_text(path: str | int) -> str:
         raise ValueError("cannot be read: expected UTF-8 text") from None
 
 
-def _expand(args: Iterable[str]) -> Iterator[str]:
+def _expand(args):
     """Put the arguments that a file holds in place of its @FILE."""
     for arg in args:
         if not arg.startswith("@"):
@@ -1744,7 +1707,7 @@ def _expand(args: Iterable[str]) -> Iterator[str]:
         yield from expanded
 
 
-def _check_for_argparse(args: Iterable[str]) -> None:
+def _check_for_argparse(args):
     """Refuse what argparse stumbles over: it takes the -- of --depth=-- away before
     Python 3.13, and looks for a letter behind -h= in 3.9."""
     for arg in args:
@@ -1753,9 +1716,7 @@ def _check_for_argparse(args: Iterable[str]) -> None:
             raise ValueError(f"argument {option}: {value!r}: expected another value")
 
 
-def _options(
-    parser: argparse.ArgumentParser, args: Iterable[str]
-) -> argparse.Namespace:
+def _options(parser, args):
     args = list(_expand(args))
     _check_for_argparse(args)
     options, unknown = parser.parse_known_args(args)
@@ -1770,7 +1731,7 @@ def _options(
     return options
 
 
-def _complain(text: str) -> None:
+def _complain(text):
     try:
         if sys.stderr is not None:  # print() would take stdout
             print(text, file=sys.stderr)
@@ -1778,7 +1739,7 @@ def _complain(text: str) -> None:
         pass  # there is nobody to tell
 
 
-def _readings(options: argparse.Namespace) -> list[_Reading]:
+def _readings(options):
     """What --read names, the deepest first."""
     readings: dict[int, _Reading] = {}
     for depth, file in options.read:
@@ -1796,7 +1757,7 @@ def _readings(options: argparse.Namespace) -> list[_Reading]:
     return [readings[depth] for depth in sorted(readings, reverse=True)]
 
 
-def _kernel(options: argparse.Namespace, readings: Iterable[_Reading]) -> Kernel:
+def _kernel(options, readings):
     """The kernel that the options describe."""
     kernels = {each.depth: each.kernel for each in readings} or {
         0: Kernel(options.sync_point or BUILT_IN)
@@ -1815,9 +1776,7 @@ def _kernel(options: argparse.Namespace, readings: Iterable[_Reading]) -> Kernel
     return replace(kernels.pop(max(kernels)), readings=kernels)
 
 
-def _check_that_all_counts(
-    options: argparse.Namespace, kernel: Kernel, readings: Iterable[_Reading]
-) -> None:
+def _check_that_all_counts(options, kernel, readings):
     """Refuse a capacity and reserved ids that nothing is there for."""
     kernels = kernel, *kernel.readings.values()
     named = [memory for memory, _ in options.memory]
@@ -1837,7 +1796,7 @@ def _check_that_all_counts(
         )
 
 
-def _notes(options: argparse.Namespace, readings: Sequence[_Reading]) -> Iterator[str]:
+def _notes(options, readings):
     """What the answer does not say of itself."""
     if not options.sharing and any(each.share for each in options.sync_point or ()):
         yield "note: without --sharing, share groups share no base id"
@@ -1869,7 +1828,7 @@ def _notes(options: argparse.Namespace, readings: Sequence[_Reading]) -> Iterato
             )
 
 
-def _lines(args: Iterable[str]) -> Iterator[str]:
+def _lines(args):
     """What the command prints for these arguments."""
     parser = _parser()
     try:
