@@ -986,11 +986,11 @@ def _reading_lines(readings, kernel):
     yield f"read {'; also '.join(files)}"
     deepest = readings[0]
     rows = []
-    for point, (numbers, lines) in zip(deepest.kernel.sync_points, deepest.rings):
+    for point, (numbers, lines) in deepest.rings.items():
         low, high = numbers[0], numbers[-1]
         ids = f"id {low}" if low == high else f"ids {low}-{high}"
         rows.append([point.name, ids, _growth(point), _lines_of(lines)])
-    for buffer, line in zip(deepest.kernel.buffers, deepest.lines):
+    for buffer, line in deepest.buffers:
         size = f"{buffer.memory} {_kilobytes(buffer.bytes)}"
         rows.append([buffer.name, size, _growth(buffer), f"line {line}"])
     yield from _columns(rows, str.ljust)
@@ -1011,13 +1011,12 @@ def _lines_of(lines):
 
 
 def _reading_document(reading):
-    kernel = reading.kernel
     return {
         "file": reading.file,
         "depth": reading.depth,
         "sync_points": [
             {"name": point.name, "ids": [ids[0], ids[-1]], "lines": lines}
-            for point, (ids, lines) in zip(kernel.sync_points, reading.rings)
+            for point, (ids, lines) in reading.rings.items()
         ],
         "buffers": [
             {
@@ -1027,9 +1026,9 @@ def _reading_document(reading):
                 "versions": _num_versions(buffer, reading.depth),
                 "line": line,
             }
-            for buffer, line in zip(kernel.buffers, reading.lines)
+            for buffer, line in reading.buffers
         ],
-        "locks": kernel.lock_reserved,
+        "locks": reading.kernel.lock_reserved,
     }
 
 
@@ -1078,8 +1077,8 @@ class _Reading:
     depth       what it was compiled with
     num_stages  those that the text prints, ascending
     kernel      what the text says of it, and no option
-    rings       of its sync points, the ids and the lines
-    lines       of its buffers, the line
+    rings       of each of its sync points, the ids and the lines
+    buffers     each of its buffers with its line
     gemms       the lines of what becomes gemm_l1
     simt        the lines of the SimtVF blocks
     by_loop     the lines with ids that a loop bounds below their modulus
@@ -1099,8 +1098,8 @@ class _Reading:
         stages = {_integer(value) or 0 for value in _values(nodes, "num_stages")}
         self.num_stages = sorted(stages - {0})
         self.depth = _depth_read(depth, self.num_stages)
-        points, self.rings = _sync_points(uses, self.depth, reserved)
-        buffers, self.lines = _buffers(nodes, self.depth)
+        self.rings = _sync_points(uses, self.depth, reserved)
+        self.buffers = _buffers(nodes, self.depth)
         self.gemms = _gemm_l1_lines(nodes)
         self.aliases = [
             value.lineno
@@ -1113,9 +1112,9 @@ class _Reading:
             if _text(*call.args[:1]) == "SIMT_VF"
         ]
         self.kernel = Kernel(
-            points,
+            [*self.rings],
             lock_reserved=GEMM_L1_LOCKS if self.gemms else 0,
-            buffers=buffers,
+            buffers=[buffer for buffer, _ in self.buffers],
             capacities={"ub": SIMT_UB} if self.simt else {},
         )
 
@@ -1336,9 +1335,9 @@ def _rings(uses):
 
 
 def _sync_points(uses, depth, reserved):
-    """The rings of each namespace, in id order, but for those of reserved ids; and the
-    ids and the lines of each."""
-    points, rings = [], []
+    """A sync point for each ring, by namespace and in id order, but for those of
+    reserved ids; and the ids and the lines of each."""
+    rings = {}
     taken = _slots_of(reserved)
     for event, of_event in uses.items():
         namespace = CROSS_CORE if event == "cross-core" else event
@@ -1347,11 +1346,11 @@ def _sync_points(uses, depth, reserved):
                 continue
             name = f"{namespace}[{ids.start}]"
             growth = _read_versions(ids.stop - ids.start, depth)
-            points.append(SyncPoint(name, event, cross_iter=release, **growth))
-            rings.append((ids, lines))
-    if not points:
+            point = SyncPoint(name, event, cross_iter=release, **growth)
+            rings[point] = ids, lines
+    if not rings:
         raise ValueError("all flags are reserved: expected one that is not")
-    return points, rings
+    return rings
 
 
 def _read_versions(width, depth):
@@ -1385,7 +1384,7 @@ def _memory(call):
 
 
 def _buffers(nodes, depth):
-    """The buffers in the memories, and the line of each.  What has no data= is used by
+    """The buffers in the memories, each with its line.  What has no data= is used by
     nothing."""
     versions = {}
     for value in _values(nodes, "tl.buffer_versions_map"):
@@ -1394,7 +1393,7 @@ def _buffers(nodes, depth):
             if count is None:
                 raise ValueError(f"line {number.lineno}: expected a number of versions")
             versions[_variable(key)] = count
-    buffers, lines = [], []
+    buffers = []
     for call in _calls(nodes, "sblock_alloc_buffer"):
         memory, data = _memory(call), _keyword(call, "data")
         if not (memory and data):
@@ -1402,11 +1401,11 @@ def _buffers(nodes, depth):
         name = _variable(data)
         growth = _read_versions(versions.get(name, 1), depth)
         try:
-            buffers.append(Buffer(name, memory, _version_bytes(call), **growth))
+            buffer = Buffer(name, memory, _version_bytes(call), **growth)
         except ValueError as error:
             raise ValueError(f"line {call.lineno}: {error}") from None
-        lines.append(call.lineno)
-    return buffers, lines
+        buffers.append((buffer, call.lineno))
+    return buffers
 
 
 def _version_bytes(allocation):
