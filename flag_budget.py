@@ -1088,7 +1088,7 @@ class _Reading:
 
     def __init__(self, tir, depth, reserved, file=""):
         try:
-            nodes = _nodes(_function_with_flags(_parse(tir)))
+            nodes = [*_nodes(_function_with_flags(_parse(tir)))]
             _check_that_none_spilled(nodes)
             uses, self.by_loop = _flag_uses(nodes)
         except (RecursionError, MemoryError):
@@ -1149,17 +1149,14 @@ def _nodes(function):
     """What counts in a text, in its order: the calls, the dicts and the assignments,
     each with what the variables of the loops around it can be.  Without recursion: a
     sum may be deeper than Python's stack."""
-    nodes = []
     ahead: list[tuple[ast.AST, dict[str, range]]] = [(function, {})]  # last is next
     while ahead:
         node, loops = ahead.pop()
         if isinstance(node, (ast.Call, ast.Dict, ast.Assign)):
-            nodes.append((node, loops))
+            yield node, loops
         if isinstance(node, ast.For):
             loops = {**loops, **_loop_variables(node)}
-        children = [(child, loops) for child in ast.iter_child_nodes(node)]
-        ahead += reversed(children)
-    return nodes
+        ahead += reversed([(child, loops) for child in ast.iter_child_nodes(node)])
 
 
 def _loop_variables(loop):
