@@ -1163,12 +1163,12 @@ def _loop_variables(loop):
     """What the variables of a loop can be: nothing, where no numbers bound them."""
     targets = getattr(loop.target, "elts", [loop.target])
     names = [getattr(each, "id", "") for each in targets]
-    numbers = [_integer(each) for each in getattr(loop.iter, "args", ())]
-    limits = [LARGEST if each is None else each for each in numbers]
+    called = _called(loop.iter)
+    limits = [_integer(each, LARGEST) for each in loop.iter.args] if called else []
     known = []
-    if _called(loop.iter) == "grid":
+    if called == "grid":
         known = [range(limit) for limit in limits]
-    elif _called(loop.iter) in _LOOPS and limits:
+    elif called in _LOOPS and limits:
         known = [range(*limits[:2])]
     return {**dict.fromkeys(names, range(0)), **dict(zip(names, known))}
 
@@ -1212,9 +1212,9 @@ def _text(node=None):
     return value if isinstance(value, str) else ""
 
 
-def _integer(node):
+def _integer(node, otherwise=None):
     value = getattr(node, "value", None)
-    return value if type(value) is int else None
+    return value if type(value) is int else otherwise
 
 
 def _check_that_none_spilled(nodes):
