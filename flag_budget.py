@@ -1430,16 +1430,16 @@ def _gemm_l1_lines(nodes):
     in_l1 = {
         _variable(target)
         for node, _ in nodes
-        if isinstance(node, ast.Assign) and _memory(node.value) == "l1"
-        for target in node.targets
+        for target in getattr(node, "targets", ())
+        if _memory(node.value) == "l1"
     }
     # An input is T.region(a[0, 0], 1, 64, 64).
-    regions = _calls(nodes, "region")
-    inputs = {each for each in regions if _variable(*each.args[:1]) in in_l1}
-    gemms = _calls(nodes, "gemm", "gemm_blockscaled")
+    inputs = {
+        call for call in _calls(nodes, "region") if _variable(*call.args[:1]) in in_l1
+    }
     return [
         call.lineno
-        for call in gemms
+        for call in _calls(nodes, "gemm", "gemm_blockscaled")
         if call.args[1:] and inputs.issuperset(call.args[:2])
     ]
 
