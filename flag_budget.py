@@ -1218,12 +1218,11 @@ def _integer(node, otherwise=None):
 
 
 def _check_that_none_spilled(nodes):
-    """What spills is unlocked as soon as it is locked: rewrite_flag_to_buf.cc:293."""
-    locks = _calls(nodes, "ascend_get_buf", "ascend_rls_buf")
-    for lock, unlock in zip(locks, locks[1:]):
-        same = ast.dump(lock).replace("ascend_get_buf", "ascend_rls_buf")
-        at_once = unlock.lineno == lock.lineno + 1
-        if at_once and _called(lock) == "ascend_get_buf" and ast.dump(unlock) == same:
+    """What spills is unlocked in the line behind its lock: rewrite_flag_to_buf.cc:293."""
+    unlocks = {call.lineno: ast.dump(call) for call in _calls(nodes, "ascend_rls_buf")}
+    for lock in _calls(nodes, "ascend_get_buf"):
+        unlock = ast.dump(lock).replace("ascend_get_buf", "ascend_rls_buf")
+        if unlocks.get(lock.lineno + 1) == unlock:
             raise ValueError(
                 f"line {lock.lineno}: flags have spilled to locks already:"
                 f" {_EXPECTED_TIR}"
