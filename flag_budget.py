@@ -1255,8 +1255,7 @@ def _flag_uses(nodes):
         if ids != _event_ids(event_id, {}, cross_core):
             by_loop.append(call.lineno)
         for part in _modulo_16(ids) if cross_core else [ids]:
-            use = part.start, part.stop, call.lineno
-            uses.setdefault(event, []).append(use)
+            uses.setdefault(event, []).append((part.start, part.stop, call.lineno))
     if unbounded:
         raise ValueError(
             f"event ids without bounds: {_listed(unbounded, 10)}: expected a number, a"
@@ -1307,13 +1306,14 @@ def _rings(uses):
     """The ids of each ring, whether it is a release's, and the lines of its flags.
     Ids that overlap are of one ring, those that only touch are not (CoalesceBlocks,
     rewrite_flag_to_buf.cc:188)."""
-    joined: list[list[tuple[int, int, int]]] = []
+    joined = []
     end = 0
     for use in sorted(uses):
         start, stop, _ = use
         if start >= end:
-            joined.append([])
-        joined[-1].append(use)
+            joined.append([use])
+        else:
+            joined[-1].append(use)
         end = max(end, stop)
     # What is a release shows in two ways.  tilelang sets its ids one by one before the
     # loop (insert_sync.cc:2090).  And releases have the lower ids, while among them,
@@ -1322,11 +1322,12 @@ def _rings(uses):
     rings = []
     release, width = False, 0
     for ring in reversed(joined):
-        ids = range(ring[0][0], max(stop for _, stop, _ in ring))
+        starts, stops, lines = zip(*ring)
+        ids = range(min(starts), max(stops))
         width_behind, width = width, ids.stop - ids.start
         one_by_one = width > 1 and any(stop - start == 1 for start, stop, _ in ring)
         release = release or one_by_one or width < width_behind
-        rings.append((ids, release, sorted({line for _, _, line in ring})))
+        rings.append((ids, release, sorted(set(lines))))
     return rings[::-1]
 
 
