@@ -1095,8 +1095,8 @@ class _Reading:
             raise ValueError(f"no TIR: {_EXPECTED_TIR}") from None
         self.file = file
         self.cross_core = "cross-core" in uses
-        stages = {_integer(value) or 0 for value in _values(nodes, "num_stages")}
-        self.num_stages = sorted(stages - {0})
+        stages = {_integer(value) for value in _values(nodes, "num_stages")}
+        self.num_stages = sorted(stages - {None, 0})
         self.depth = _depth_read(depth, self.num_stages)
         self.rings = _sync_points(uses, self.depth, reserved)
         self.buffers = _buffers(nodes, self.depth)
@@ -1160,7 +1160,7 @@ def _nodes(function):
 
 
 def _loop_variables(loop):
-    """What the variables of a loop can be: nothing, where no numbers bound them."""
+    """What the variables of a loop can be; None where no numbers bound them."""
     targets = getattr(loop.target, "elts", [loop.target])
     names = [getattr(each, "id", "") for each in targets]
     called = _called(loop.iter)
@@ -1170,7 +1170,7 @@ def _loop_variables(loop):
         known = [range(limit) for limit in limits]
     elif called in _LOOPS and limits:
         known = [range(*limits[:2])]
-    return {**dict.fromkeys(names, range(0)), **dict(zip(names, known))}
+    return {**dict.fromkeys(names), **dict(zip(names, known))}
 
 
 def _called(node):
@@ -1272,10 +1272,8 @@ def _event_ids(node, loops, cross_core):
     number = _integer(node)
     if number is not None:
         return range(number, number + 1)
-    if isinstance(node, ast.Name):
-        return loops.get(node.id) or _UNBOUNDED
     if not isinstance(node, ast.BinOp):
-        return _UNBOUNDED
+        return loops.get(getattr(node, "id", None)) or _UNBOUNDED
     left = _event_ids(node.left, loops, cross_core)
     right = _event_ids(node.right, loops, cross_core)
     modulus = _integer(node.right)
