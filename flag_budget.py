@@ -1292,12 +1292,13 @@ def _event_ids(node, loops, cross_core):
 def _modulo_16(ids):
     """What the 16 cross-core slots have of these ids."""
     slots = CROSS_CORE_SLOTS
-    if ids.stop - ids.start >= slots:
+    start = ids.start % slots
+    stop = start + ids.stop - ids.start
+    if stop - start >= slots:
         return [range(slots)]
-    first, last = ids[0] % slots, ids[-1] % slots
-    if first <= last:
-        return [range(first, last + 1)]
-    return [range(first, slots), range(last + 1)]
+    if stop <= slots:
+        return [range(start, stop)]
+    return [range(start, slots), range(stop - slots)]
 
 
 def _rings(uses):
