@@ -1099,7 +1099,7 @@ class _Reading:
         self.num_stages = sorted(stages - {None, 0})
         self.depth = _depth_read(depth, self.num_stages)
         self.rings = _sync_points(uses, self.depth, reserved)
-        self.buffers = _buffers(nodes, self.depth)
+        self.buffers = [*_buffers(nodes, self.depth)]
         self.gemms = _gemm_l1_lines(nodes)
         self.aliases = [
             value.lineno
@@ -1160,7 +1160,7 @@ def _nodes(function):
 
 
 def _loop_variables(loop):
-    """What the variables of a loop can be; None where no numbers bound them."""
+    """What the variables of a loop can be: nothing, where no numbers bound them."""
     targets = getattr(loop.target, "elts", [loop.target])
     names = [getattr(each, "id", "") for each in targets]
     called = _called(loop.iter)
@@ -1327,7 +1327,7 @@ def _rings(uses):
         one_by_one = width > 1 and any(stop - start == 1 for start, stop, _ in ring)
         release = release or one_by_one or width < width_behind
         rings.append((ids, release, sorted(set(lines))))
-    return rings[::-1]
+    return reversed(rings)
 
 
 def _sync_points(uses, depth, reserved):
@@ -1389,7 +1389,6 @@ def _buffers(nodes, depth):
             if count is None:
                 raise ValueError(f"line {number.lineno}: expected a number of versions")
             versions[_variable(key)] = count
-    buffers = []
     for call in _calls(nodes, "sblock_alloc_buffer"):
         memory, data = _memory(call), _keyword(call, "data")
         if not (memory and data):
@@ -1400,8 +1399,7 @@ def _buffers(nodes, depth):
             buffer = Buffer(name, memory, _version_bytes(call), **growth)
         except ValueError as error:
             raise ValueError(f"line {call.lineno}: {error}") from None
-        buffers.append((buffer, call.lineno))
-    return buffers
+        yield buffer, call.lineno
 
 
 def _version_bytes(allocation):
@@ -1418,7 +1416,7 @@ def _version_bytes(allocation):
     match = re.fullmatch(
         r"(?:bool|[a-z]+(\d{1,4})(?:_[a-z\d]*[a-z])?)(?:x(\d{1,4}))?", text
     )
-    if match is None:
+    if not match:
         raise ValueError(f"dtype {text!r}: expected one with a size, as in float32")
     return -(-bits * int(match[1] or 8) * int(match[2] or 1) // 8)
 
