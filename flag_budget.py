@@ -935,7 +935,8 @@ def json_report(
     yield '{"depths": ['
     comma = ""
     for depth in depths:
-        yield comma + json.dumps(_depth_document(plan(kernel, depth)))
+        # What json does not know are dataclasses, whose fields are the document's.
+        yield comma + json.dumps(_depth_document(plan(kernel, depth)), default=vars)
         comma = ","
     answer = {
         "last_depth_without_spill": last_depth_without_spill(kernel),
@@ -960,13 +961,7 @@ def _depth_document(depth_plan):
     error = depth_plan.rejected
     return {
         "depth": depth_plan.depth,
-        "namespaces": [
-            {
-                **vars(each),
-                "sync_points": [*map(vars, each.sync_points)],
-            }
-            for each in depth_plan.namespaces
-        ],
+        "namespaces": depth_plan.namespaces,
         "lock_pool": {
             "slots": LOCK_POOL_SLOTS,
             "used": depth_plan.lock_slots,
@@ -974,7 +969,7 @@ def _depth_document(depth_plan):
         },
         "spilled": depth_plan.spilled,
         "error": error and f"the compiler rejects this depth: {error}",
-        "memories": [*map(vars, depth_plan.memories)],
+        "memories": depth_plan.memories,
         "out_of_memory": depth_plan.out_of_memory,
     }
 
