@@ -850,9 +850,9 @@ def _table(kernel, plans):
 
 def _columns(rows, justify, gap="  "):
     """The rows with all columns but the last as wide as their widest cell."""
-    widths = [max(map(len, column)) for column in zip(*rows)][:-1]
-    for row in rows:
-        yield gap.join([*map(justify, row, widths), row[-1]])
+    *widths, _ = [max(map(len, column)) for column in zip(*rows)]
+    for *cells, last in rows:
+        yield gap.join([*map(justify, cells, widths), last])
 
 
 def _limits(kernel):
