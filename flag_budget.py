@@ -703,16 +703,15 @@ def _ids_of(kernel, namespace):
 
 
 def _demand(memory):
-    if memory.bytes % KILO:
-        return f"{memory.used}/{memory.bytes}"
-    return f"{_kilobytes(memory.used)}/{_kilobytes(memory.bytes)}"
+    size = str if memory.bytes % KILO else _kilobytes
+    return f"{size(memory.used)}/{size(memory.bytes)}"
 
 
 def _kilobytes(size):
-    if size % KILO == 0:
-        return f"{size // KILO}K"
-    tenths = -(-size * 10 // KILO)  # rounded up
-    return f"{tenths // 10}.{tenths % 10}K"
+    if size % KILO:
+        tenths = -(-size * 10 // KILO)  # rounded up
+        return f"{tenths // 10}.{tenths % 10}K"
+    return f"{size // KILO}K"
 
 
 def _depth_lines(kernel, depth_plan):
