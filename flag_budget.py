@@ -724,7 +724,12 @@ def _depth_lines(kernel, depth_plan):
             yield f"[{namespace.name or 'unnamed'}]"
         yield from _namespace_lines(namespace, kernel.reserved)
     if named or depth_plan.spilled:
-        yield _lock_line(depth_plan)
+        locks = f"lock pool: {depth_plan.lock_slots}/{LOCK_POOL_SLOTS} slots"
+        if depth_plan.cross_core_locks:
+            locks += f", and {depth_plan.cross_core_locks} for cross-core flags"
+        if depth_plan.lock_slots > LOCK_POOL_SLOTS:
+            locks += " -> the compiler rejects this depth"
+        yield locks
     for memory in depth_plan.memories:
         yield f"memory {memory.name}: {_demand(memory)}"
     if depth_plan.cross_core_locks:
@@ -786,15 +791,6 @@ def _namespace_lines(namespace, reserved):
         spare = slots - namespace.ids
         yield f"-> fits in {slots} slots; no spill ({spare} slots spare)"
     yield from _columns(rows, str.ljust, " ")
-
-
-def _lock_line(depth_plan):
-    line = f"lock pool: {depth_plan.lock_slots}/{LOCK_POOL_SLOTS} slots"
-    if depth_plan.cross_core_locks:
-        line += f", and {depth_plan.cross_core_locks} for cross-core flags"
-    if depth_plan.lock_slots > LOCK_POOL_SLOTS:
-        line += " -> the compiler rejects this depth"
-    return line
 
 
 def _verdict(depth_plan):
