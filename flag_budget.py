@@ -592,9 +592,8 @@ def _last_before(kernel, depths, what):
     """The depth before the first whose plan has spilled, rejected or out_of_memory,
     whichever what names; None where no plan has.  It can begin only at these depths;
     or, since the kernel is another one where it was read, at one of those or behind."""
-    read = kernel.readings
-    behind = {min(depth + 1, LARGEST) for depth in read}
-    for depth in sorted({*depths, *read, *behind}):
+    behind = {min(depth + 1, LARGEST) for depth in kernel.readings}
+    for depth in sorted({*depths, *kernel.readings, *behind}):
         if getattr(plan(kernel, depth), what):
             return depth - 1
     return None
