@@ -858,12 +858,11 @@ def _limits(kernel):
             " every width is fixed or limited, and none spills"
         )
     else:
-        lasts = "flag slots do not last to any depth; depth 1 already spills"
-        if flags:
-            lasts = (
-                f"flag slots last to depth {flags};"
-                f" depth {flags + 1} is the first to spill"
-            )
+        lasts = (
+            f"flag slots last to depth {flags}; depth {flags + 1} is the first to spill"
+            if flags
+            else "flag slots do not last to any depth; depth 1 already spills"
+        )
         spills = _over(kernel, plan(kernel, flags + 1)).values()
         yield f"{lasts}: {', '.join(spills)}"
     compiles = last_depth_that_compiles(kernel)
@@ -894,9 +893,11 @@ def _memory_limits(kernel):
     if memory is None:
         yield "memory lasts to any depth"
     else:
-        lasts = "memory does not last to any depth; depth 1 already needs"
-        if memory:
-            lasts = f"memory lasts to depth {memory}; depth {memory + 1} needs"
+        lasts = (
+            f"memory lasts to depth {memory}; depth {memory + 1} needs"
+            if memory
+            else "memory does not last to any depth; depth 1 already needs"
+        )
         needs = [
             f"{each.name} {_demand(each)}"
             for each in plan(kernel, memory + 1).memories
