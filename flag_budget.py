@@ -740,18 +740,22 @@ def _depth_lines(kernel, depth_plan):
 
 def _exceptions(kernel, depth):
     """The sync points whose num_versions are not simply the depth, up to 6 by name."""
-    fixed = [
-        f"{each.name}={each.versions}" for each in kernel.sync_points if each.versions
-    ]
-    limited = [
-        f"{each.name}={_num_versions(each, depth)}"
-        for each in kernel.sync_points
-        if each.max_versions
-    ]
-    many = len(fixed) + len(limited) > _MOST_NAMES
+    kinds = {
+        "fixed": [
+            f"{each.name}={each.versions}"
+            for each in kernel.sync_points
+            if each.versions
+        ],
+        "at most": [
+            f"{each.name}={_num_versions(each, depth)}"
+            for each in kernel.sync_points
+            if each.max_versions
+        ],
+    }
+    many = sum(map(len, kinds.values())) > _MOST_NAMES
     said = [
         f"{len(widths)} {kind}" if many else f"{kind}: {', '.join(widths)}"
-        for kind, widths in (("fixed", fixed), ("at most", limited))
+        for kind, widths in kinds.items()
         if widths
     ]
     return f" ({(', ' if many else '; ').join(said)})" if said else ""
