@@ -819,11 +819,13 @@ def _table(kernel, plans):
     there are many namespaces, those that never spill stand below."""
     namespaces = [each for at in plans for each in at.namespaces]
     last = {each.name: each for each in namespaces}
-    spill = {each.name for each in namespaces if each.lock_slots}
     order = [*map(kernel.namespace_of, kernel.sync_points), *last]
-    names = sorted(last, key=order.index)
-    many = len(names) > _MOST_NAMES
-    shown = [name for name in names if name in spill or not many]
+    shown = sorted(last, key=order.index)
+    below = []
+    if len(shown) > _MOST_NAMES:
+        spill = {each.name for each in namespaces if each.lock_slots}
+        below = [_ids_of(kernel, last[name]) for name in shown if name not in spill]
+        shown = [name for name in shown if name in spill]
     used = {each.name for at in plans for each in at.memories}
     memories = sorted(used, key=list(MEMORIES).index)
     headings = [_heading(kernel, name) for name in shown]
@@ -841,7 +843,6 @@ def _table(kernel, plans):
             ]
         )
     yield from _columns(rows, str.rjust)
-    below = [_ids_of(kernel, last[name]) for name in names if name not in shown]
     if below:
         yield f"never over: {', '.join(below)}"
 
