@@ -693,7 +693,7 @@ def _names_events(kernel):
 
 
 def _heading(kernel, namespace):
-    """What the table calls a namespace."""
+    """What a block and the table call a namespace."""
     return namespace or "unnamed" if _names_events(kernel) else "ids"
 
 
@@ -720,7 +720,7 @@ def _depth_lines(kernel, depth_plan):
     yield f"depth={depth} num_versions per sync point = {depth}{exceptions}"
     for namespace in depth_plan.namespaces:
         if named:
-            yield f"[{namespace.name or 'unnamed'}]"
+            yield f"[{_heading(kernel, namespace.name)}]"
         yield from _namespace_lines(namespace, kernel.reserved)
     if named or depth_plan.spilled:
         locks = f"lock pool: {depth_plan.lock_slots}/{LOCK_POOL_SLOTS} slots"
