@@ -661,8 +661,8 @@ def largest_stage_for_flags(kernel: Kernel, memory: str) -> int | None:
     if flags is None or not stage:
         return None
     depth = flags + 1
-    used = {each.name: each.used for each in _plan_memories(kernel, depth)}[memory]
-    return max(0, stage + (kernel.capacities[memory] - used) // depth)
+    at = {each.name: each for each in _plan_memories(kernel, depth)}[memory]
+    return max(0, stage + (at.bytes - at.used) // depth)
 
 
 # The report
