@@ -763,16 +763,16 @@ def _exceptions(kernel, depth):
 
 def _namespace_lines(namespace, reserved):
     slots = namespace.slots
-    widths, rows = [], []
+    widths = [f"{each.name}={each.num_versions}" for each in namespace.sync_points]
+    yield f"blocks: {', '.join(widths)}"
+    rows = []
     on_base: dict[str, list[str]] = {}
     for each in namespace.sync_points:
         base = f"{'base' if each.placement == 'flag' else 'lock'} {each.base}"
-        widths.append(f"{each.name}={each.num_versions}")
         rows.append(
             [each.name, base, f"id = i % {each.num_versions}", f"+ {each.base}"]
         )
         on_base.setdefault(base, []).append(each.name)
-    yield f"blocks: {', '.join(widths)}"
     for names in on_base.values():
         if len(names) > 1:
             yield f"shared : {', '.join(names)} on one base"
