@@ -981,8 +981,7 @@ def _reading_lines(readings, kernel):
     yield f"read {'; also '.join(files)}"
     deepest = readings[0]
     rows = []
-    for point, (numbers, lines) in deepest.rings.items():
-        low, high = numbers[0], numbers[-1]
+    for point, low, high, lines in deepest.rings:
         ids = f"id {low}" if low == high else f"ids {low}-{high}"
         rows.append([point.name, ids, _growth(point), _lines_of(lines)])
     for buffer, line in deepest.buffers:
@@ -1010,8 +1009,8 @@ def _reading_document(reading):
         "file": reading.file,
         "depth": reading.depth,
         "sync_points": [
-            {"name": point.name, "ids": [ids[0], ids[-1]], "lines": lines}
-            for point, (ids, lines) in reading.rings.items()
+            {"name": point.name, "ids": [low, high], "lines": lines}
+            for point, low, high, lines in reading.rings
         ],
         "buffers": [
             {
@@ -1072,7 +1071,7 @@ class _Reading:
     depth       what it was compiled with
     num_stages  those that the text prints, ascending
     kernel      what the text says of it, and no option
-    rings       of each of its sync points, the ids and the lines
+    rings       each of its sync points with its first id, its last, and its lines
     buffers     each of its buffers with its line
     gemms       the lines of what becomes gemm_l1
     simt        the lines of the SimtVF blocks
@@ -1093,7 +1092,9 @@ class _Reading:
         stages = {_integer(value) for value in _values(nodes, "num_stages")}
         self.num_stages = sorted(stages - {None, 0})
         self.depth = _depth_read(depth, self.num_stages)
-        self.rings = _sync_points(uses, self.depth, reserved)
+        self.rings = [*_sync_points(uses, self.depth, reserved)]
+        if not self.rings:
+            raise ValueError("all flags are reserved: expected one that is not")
         self.buffers = [*_buffers(nodes, self.depth)]
         self.gemms = _gemm_l1_lines(nodes)
         self.aliases = [
@@ -1107,7 +1108,7 @@ class _Reading:
             if _text(*call.args[:1]) == "SIMT_VF"
         ]
         self.kernel = Kernel(
-            [*self.rings],
+            [point for point, *_ in self.rings],
             lock_reserved=GEMM_L1_LOCKS if self.gemms else 0,
             buffers=[buffer for buffer, _ in self.buffers],
             capacities={"ub": SIMT_UB} if self.simt else {},
@@ -1327,8 +1328,7 @@ def _rings(uses):
 
 def _sync_points(uses, depth, reserved):
     """A sync point for each ring, by namespace and in id order, but for those of
-    reserved ids; and the ids and the lines of each."""
-    rings = {}
+    reserved ids; each with its first id, its last, and its lines."""
     taken = _slots_of(reserved)
     for event, of_event in uses.items():
         namespace = CROSS_CORE if event == "cross-core" else event
@@ -1338,10 +1338,7 @@ def _sync_points(uses, depth, reserved):
             name = f"{namespace}[{ids.start}]"
             growth = _read_versions(ids.stop - ids.start, depth)
             point = SyncPoint(name, event, cross_iter=release, **growth)
-            rings[point] = ids, lines
-    if not rings:
-        raise ValueError("all flags are reserved: expected one that is not")
-    return rings
+            yield point, ids[0], ids[-1], lines
 
 
 def _read_versions(width, depth):

@@ -331,6 +331,7 @@ class Ids(unittest.TestCase):
             ("s", ["s in range(-2)"]),
             ("s", ["s in T.thread_binding(3)"]),
             ("s", ["s in things"]),
+            ("s", ["s in lambda: 3"]),
             ("s", ["s in T.grid(n, 3)"]),
             ("s", ["s in range(9)", "s in range(n)"]),
             ("s.t", []),
