@@ -37,6 +37,7 @@ from __future__ import annotations
 
 import argparse
 import ast
+import itertools
 import json
 import operator
 import os
@@ -79,6 +80,7 @@ __all__ = [
 # The hardware's numbers
 
 PIPES = frozenset({"S", "V", "M", "MTE1", "MTE2", "MTE3", "FIX"})  # ascend_pipe.h:75-93
+HARD_EVENTS = ["_".join(pair) for pair in itertools.permutations(PIPES, 2)]
 INTRA_CORE_SLOTS = 8  # kIntraCoreFlagLimit, insert_sync.cc:2135
 CROSS_CORE_SLOTS = 16  # kCrossCoreFlagLimit, insert_sync.cc:2136
 LOCK_POOL_SLOTS = 32  # kMaxBufId, rewrite_flag_to_buf.cc:62
@@ -185,13 +187,11 @@ class SyncPoint:
         _check_name("name", self.name)
         if self.share is not None:
             _check_name("share group", self.share)
-        if self.event is not None and self.event != "cross-core":
-            producer, _, consumer = str(self.event).partition("_")
-            if not {producer, consumer} <= PIPES or producer == consumer:
-                raise ValueError(
-                    f"event {self.event!r}: expected cross-core, or PROD_CONS of two"
-                    f" different pipes of {' '.join(sorted(PIPES))}"
-                )
+        if self.event not in (None, "cross-core", *HARD_EVENTS):
+            raise ValueError(
+                f"event {self.event!r}: expected cross-core, or PROD_CONS of two"
+                f" different pipes of {' '.join(sorted(PIPES))}"
+            )
         _check_versions(self)
 
 
