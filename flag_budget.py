@@ -105,9 +105,7 @@ GEMM_L1_LOCKS = 2  # kGemmL1BufSlots, rewrite_flag_to_buf.cc:70
 
 CROSS_CORE = "Cube-Vector"  # the cross-core namespace's name, insert_sync.cc:2085
 SHARING = ("always", "on-demand")
-NAME_CHARACTERS = frozenset(
-    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.[]-"
-)
+NAME = r"[a-zA-Z0-9_.\[\]][a-zA-Z0-9_.\[\]-]*"
 _MOST_NAMES = 6  # that one line gives
 LARGEST = 10**18  # the largest depth and num_versions, the largest size in M
 
@@ -116,8 +114,7 @@ LARGEST = 10**18  # the largest depth and num_versions, the largest size in M
 
 
 def _check_name(what, text):
-    characters = set(text) if isinstance(text, str) else set()
-    if not characters or text[0] == "-" or not characters <= NAME_CHARACTERS:
+    if not isinstance(text, str) or not re.fullmatch(NAME, text):
         raise ValueError(
             f"{what} {text!r}: expected letters, digits and _ . [ ] -,"
             " not starting with a dash"
