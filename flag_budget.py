@@ -1497,7 +1497,7 @@ def _ids(text):
                 f"{part!r}: expected an id or a range of ids, as in 15 or 14,15 or 0-3,9"
             ) from None
         # More than the whole namespace says nothing more.
-        ids += range(first, min(last + 1, first + CROSS_CORE_SLOTS))
+        ids += range(first, last + 1)[:CROSS_CORE_SLOTS]
     return ids
 
 
