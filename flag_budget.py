@@ -1466,12 +1466,11 @@ def _declared(text, make, keys):
     """What NAME,KEY=VALUE,... declares: keys has what reads each value, and, without
     =, those that stand alone."""
     name, *parts = text.split(",")
-    fields: dict[str, object] = {"name": name}
-    expected = f"expected {', '.join(keys)}"
+    fields: dict[str, object] = {}
     for part in parts:
         key, equals, value = part.partition("=")
         if key + equals not in keys:
-            raise ValueError(f"{part!r}: {expected}")
+            raise ValueError(f"{part!r}: expected {', '.join(keys)}")
         field_name = key.replace("-", "_")
         if field_name in fields:
             raise ValueError(f"key {key!r} twice: expected every key once")
@@ -1480,7 +1479,7 @@ def _declared(text, make, keys):
         except ValueError as error:
             raise ValueError(f"{part!r}: {error}") from None
     try:
-        return make(**fields)
+        return make(name, **fields)
     except TypeError:  # of Buffer, without them
         raise ValueError("expected memory= and bytes= in every buffer") from None
 
