@@ -1592,6 +1592,7 @@ What is then shown as kept and spilled is this model's own.""",
         metavar="POINT",
         type=_checked(_declared, SyncPoint, point_keys),
         action="append",
+        default=[],
         help="a sync point of your kernel, in place of the built-in one; repeatable",
     )
     add(
@@ -1779,7 +1780,7 @@ def _check_that_all_counts(options, kernel, readings):
 
 def _notes(options, readings):
     """What the answer does not say of itself."""
-    if not options.sharing and any(each.share for each in options.sync_point or ()):
+    if not options.sharing and any(each.share for each in options.sync_point):
         yield "note: without --sharing, share groups share no base id"
     for each in readings:
         if len(each.num_stages) > 1 and (None, each.file) in options.read:
