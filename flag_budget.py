@@ -1437,20 +1437,18 @@ def _gemm_l1_lines(nodes):
 # knows which part that was.
 
 
-def _number(text, least=1, most=LARGEST):
+def _number(text, least=1, most=LARGEST, of=""):
     # 10^18 has 19 digits, and int() takes its time for many more.
     if re.fullmatch("[0-9]{1,19}", text) and least <= int(text) <= most:
         return int(text)
     end = "10^18" if most == LARGEST else most
-    raise ValueError(f"expected a whole number from {least} to {end}")
+    raise ValueError(f"expected a whole number from {least} to {end}{of}")
 
 
 def _size(text):
     unit = text[-1:].upper()
-    try:
-        return _number(text[:-1] if unit in UNITS else text) * UNITS.get(unit, 1)
-    except ValueError as error:
-        raise ValueError(f"{error}, of bytes, K or M, as in 4K") from None
+    digits = text[:-1] if unit in UNITS else text
+    return _number(digits, of=", of bytes, K or M, as in 4K") * UNITS.get(unit, 1)
 
 
 def _capacity(text):
