@@ -1687,18 +1687,14 @@ def _expand(args):
         yield from expanded
 
 
-def _check_for_argparse(args):
-    """Refuse what argparse stumbles over: it takes the -- of --depth=-- away before
-    Python 3.13, and looks for a letter behind -h= in 3.9."""
+def _options(parser, args):
+    args = list(_expand(args))
     for arg in args:
+        # What argparse stumbles over: it takes the -- of --depth=-- away before Python
+        # 3.13, and looks for a letter behind -h= in 3.9.
         option, equals, value = arg.partition("=")
         if equals and (value == "--" or option == "-h"):
             raise ValueError(f"argument {option}: {value!r}: expected another value")
-
-
-def _options(parser, args):
-    args = list(_expand(args))
-    _check_for_argparse(args)
     options, unknown = parser.parse_known_args(args)
     if unknown:
         message = f"unrecognized arguments: {' '.join(unknown)}"
