@@ -435,24 +435,21 @@ def knapsack_keep(widths: Sequence[int], capacity: int) -> list[bool]:
 
 
 def _first_fit(free, width):
-    """The lowest base of width contiguous free slots, if there is one:
-    find_cross_core_range, insert_sync.cc:1901."""
-    for base in range(len(free) - width + 1):
-        if all(free[base : base + width]):
-            return base
-    return None
-
-
-def _take(free, base, width):
-    free[base : base + width] = [False] * width
+    """The lowest contiguous free slots, as many as width; none if there are not so
+    many: find_cross_core_range, insert_sync.cc:1901."""
+    for base in sorted(free):
+        run = range(base, base + width)
+        if all(slot in free for slot in run):
+            return run
+    return range(0)
 
 
 def _allocate(points, widths, free, cross_core, sharing):
     """The allocations of one namespace in id order, each as the indices of its
     sync points: FlagAllocator::Plan, insert_sync.cc:1851.
 
-    widths are in ids, one for each sync point; free says of each slot whether it
-    is not reserved.  An allocation is as wide as its widest sync point.
+    widths are in ids, one for each sync point; free are the slots that are not
+    reserved.  An allocation is as wide as its widest sync point.
     """
     # Releases first, then wider before narrower, else as declared: :1912-1924.
     order = sorted(
@@ -460,7 +457,7 @@ def _allocate(points, widths, free, cross_core, sharing):
         key=lambda index: (not points[index].cross_iter, -widths[index]),
     )
     if sharing == "on-demand":
-        return _share_on_demand(points, widths, list(free), cross_core, order)
+        return _share_on_demand(points, widths, set(free), cross_core, order)
     allocations: dict[int | str, list[int]] = {}
     for index in order:
         share = sharing and points[index].share
@@ -471,14 +468,14 @@ def _allocate(points, widths, free, cross_core, sharing):
 def _share_on_demand(points, widths, free, cross_core, order):
     """The allocations where a sync point joins another of its share group only
     while the namespace is short of slots: insert_sync.cc:1946-1984."""
-    slots, required = free.count(True), sum(widths)
+    slots, required = len(free), sum(widths)
     allocations: list[list[int]] = []
-    groups: dict[int | str, list[list[int]]] = {}
+    groups: dict[str, list[list[int]]] = {}
     for index in order:
         point, width = points[index], widths[index]
-        group = groups.setdefault(point.share or index, [])
-        base = _first_fit(free, width)
-        short = required > slots or base is None
+        group = groups.setdefault(point.share, []) if point.share else []
+        run = _first_fit(free, width)
+        short = required > slots or not run
         for allocation in group if short else ():
             first = allocation[0]
             # Only a cross-core handshake alternates on one ring: :1639.
@@ -490,8 +487,7 @@ def _share_on_demand(points, widths, free, cross_core, order):
         else:
             allocations.append([index])
             group.append(allocations[-1])
-            if base is not None:
-                _take(free, base, width)
+            free.difference_update(run)
     return allocations
 
 
@@ -500,30 +496,29 @@ def _plan_namespace(kernel, name, points, depth, first_lock):
     slots that are free, spilled ones the lock slots from first_lock on, both in id
     order (rewrite_flag_to_buf.cc:318-357)."""
     cross_core = name == CROSS_CORE
-    free = [True] * INTRA_CORE_SLOTS
+    free = set(range(INTRA_CORE_SLOTS))
     if cross_core:
-        free = [slot not in kernel.reserved for slot in range(CROSS_CORE_SLOTS)]
-    slots = free.count(True)
+        free = set(range(CROSS_CORE_SLOTS)) - kernel.reserved
+    slots = len(free)
     widths = [_num_versions(point, depth) for point in points]
     allocations = _allocate(points, widths, free, cross_core, kernel.sharing)
     demands = [max(widths[each] for each in members) for members in allocations]
-    kept_slots, lock = 0, first_lock
+    lock = first_lock
     placements = {}
     for members, demand, keep in zip(
         allocations, demands, knapsack_keep(demands, slots)
     ):
-        base = _first_fit(free, demand) if keep else None
-        if base is not None:
-            where = "flag"
-            _take(free, base, demand)
-            kept_slots += demand
+        run = _first_fit(free, demand) if keep else ()
+        if run:
+            where, base = "flag", run[0]
+            free.difference_update(run)
         else:  # reserved ids can leave slots enough, but not side by side
             where, base = "lock", lock
             lock += demand
         for each in members:
             placements[each] = Placement(points[each].name, widths[each], where, base)
     declared = tuple(placements[index] for index in range(len(points)))
-    return Namespace(name, slots, sum(demands), kept_slots, declared)
+    return Namespace(name, slots, sum(demands), slots - len(free), declared)
 
 
 def _plan_memories(kernel, depth):
