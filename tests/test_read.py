@@ -378,6 +378,7 @@ class Ids(unittest.TestCase):
             (["s % 3 + sid * 16 + 2"], [("Cube-Vector[2]", 3)]),
             (["s % 16 + 3"], [("Cube-Vector[0]", 16)]),
             (["s % 99"], [("Cube-Vector[0]", 16)]),
+            (["s % 2 + 14"], [("Cube-Vector[14]", 2)]),
             (["s % 3 + 14"], [("Cube-Vector[0]", 1), ("Cube-Vector[14]", 2)]),
             (["s % 2 + 14"], [("Cube-Vector[14]", 2)]),
             (["15", "16"], [("Cube-Vector[0]", 1), ("Cube-Vector[15]", 1)]),
