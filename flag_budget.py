@@ -80,7 +80,7 @@ __all__ = [
 # The hardware's numbers
 
 PIPES = frozenset({"S", "V", "M", "MTE1", "MTE2", "MTE3", "FIX"})  # ascend_pipe.h:75-93
-HARD_EVENTS = ["_".join(pair) for pair in itertools.permutations(PIPES, 2)]
+HARD_EVENTS = ["_".join(pair) for pair in itertools.permutations(sorted(PIPES), 2)]
 INTRA_CORE_SLOTS = 8  # kIntraCoreFlagLimit, insert_sync.cc:2135
 CROSS_CORE_SLOTS = 16  # kCrossCoreFlagLimit, insert_sync.cc:2136
 LOCK_POOL_SLOTS = 32  # kMaxBufId, rewrite_flag_to_buf.cc:62
@@ -249,11 +249,11 @@ class Kernel:
                    gemm_l1 takes 2 (rewrite_flag_to_buf.cc:70, :318)
     buffers        no name twice
     capacities     in bytes, of those memories whose size is not that of MEMORIES;
-                   kept for all of them
-    readings       by depth, the kernel as it was read there: at these depths it is
-                   in the place of this one
+                   the others are filled in
+    readings       by depth, the kernel as it was read there, which takes the place
+                   of this one at that depth
 
-    Raises ValueError where a field is not as described.
+    Raises ValueError for a value that is not as described.
     """
 
     sync_points: Sequence[SyncPoint]
@@ -387,6 +387,7 @@ class Plan:
     depth             num_stages
     namespaces        in order of first appearance
     lock_slots        how many slots of the lock pool are used, reserved ones included
+                      and cross-core flags left out
     cross_core_locks  how many more the spilled cross-core flags would take, if they
                       could spill
     spilled           the names of the sync points that spill, as declared
@@ -435,8 +436,8 @@ def knapsack_keep(widths: Sequence[int], capacity: int) -> list[bool]:
 
 
 def _first_fit(free, width):
-    """The lowest contiguous free slots, as many as width; none if there are not so
-    many: find_cross_core_range, insert_sync.cc:1901."""
+    """The lowest contiguous free slots, as many as width; an empty range if there are
+    not so many: find_cross_core_range, insert_sync.cc:1901."""
     for base in sorted(free):
         run = range(base, base + width)
         if all(slot in free for slot in run):
@@ -460,14 +461,15 @@ def _allocate(points, widths, free, cross_core, sharing):
         return _share_on_demand(points, widths, set(free), cross_core, order)
     allocations: dict[int | str, list[int]] = {}
     for index in order:
-        share = sharing and points[index].share
+        share = points[index].share if sharing else None
         allocations.setdefault(share or index, []).append(index)
     return [*allocations.values()]
 
 
 def _share_on_demand(points, widths, free, cross_core, order):
     """The allocations where a sync point joins another of its share group only
-    while the namespace is short of slots: insert_sync.cc:1946-1984."""
+    while the namespace is short of slots: insert_sync.cc:1946-1984.  Takes their slots
+    out of free."""
     slots, required = len(free), sum(widths)
     allocations: list[list[int]] = []
     groups: dict[str, list[list[int]]] = {}
@@ -504,21 +506,23 @@ def _plan_namespace(kernel, name, points, depth, first_lock):
     allocations = _allocate(points, widths, free, cross_core, kernel.sharing)
     demands = [max(widths[each] for each in members) for members in allocations]
     lock = first_lock
-    placements = {}
+    placements = {}  # by index
     for members, demand, keep in zip(
         allocations, demands, knapsack_keep(demands, slots)
     ):
-        run = _first_fit(free, demand) if keep else ()
+        # Reserved ids can leave slots enough, but not side by side.
+        run = _first_fit(free, demand) if keep else range(0)
         if run:
             where, base = "flag", run[0]
             free.difference_update(run)
-        else:  # reserved ids can leave slots enough, but not side by side
+        else:
             where, base = "lock", lock
             lock += demand
         for each in members:
             placements[each] = Placement(points[each].name, widths[each], where, base)
+    kept_slots = slots - len(free)
     declared = tuple(placements[index] for index in range(len(points)))
-    return Namespace(name, slots, sum(demands), slots - len(free), declared)
+    return Namespace(name, slots, sum(demands), kept_slots, declared)
 
 
 def _plan_memories(kernel, depth):
@@ -536,11 +540,11 @@ def _listed(names, most=_MOST_NAMES):
 def plan(kernel: Kernel, depth: int) -> Plan:
     """What the compiler does with kernel at this depth (num_stages, 1 to 10^18).
 
-    Lock slots are numbered through all hard_events, behind those that are reserved.
+    Lock slots are numbered through all hard_events, after those that are reserved.
     The compile stops where a cross-core flag finds no slots (insert_sync.cc:1993),
     before it could take a lock, and else where the locks are more than the lock pool
     has (rewrite_flag_to_buf.cc:364).  The plan then says that it is rejected, and
-    shows the model's own spill: that of cross-core flags behind all other locks.
+    shows the model's own spill: that of cross-core flags after all other locks.
     Raises ValueError for a depth out of range.
 
     >>> at_3 = plan(Kernel(BUILT_IN), depth=3)
@@ -582,23 +586,24 @@ def plan(kernel: Kernel, depth: int) -> Plan:
 
 def _last_before(kernel, depths, what):
     """The depth before the first whose plan has spilled, rejected or out_of_memory,
-    whichever what names; None where no plan has.  It can begin only at these depths;
-    or, since the kernel is another one where it was read, at one of those or behind."""
-    behind = {min(depth + 1, LARGEST) for depth in kernel.readings}
-    for depth in sorted({*depths, *kernel.readings, *behind}):
+    whichever what names; None where no plan has.  depths are those at which this can
+    begin.  A depth that was read has a kernel of its own: there, and at the next depth,
+    it can begin too."""
+    after = {min(depth + 1, LARGEST) for depth in kernel.readings}
+    for depth in sorted({*depths, *kernel.readings, *after}):
         if getattr(plan(kernel, depth), what):
             return depth - 1
     return None
 
 
-# Flags that spill or stop the compile do so at one of these depths: at the last, a ring
-# that follows the depth is wider than every namespace and the lock pool.
+# Flags first spill or stop the compile at one of these depths: at the last, a width has
+# stopped growing, or is wider than every namespace and the lock pool.
 _FLAG_DEPTHS = range(1, LOCK_POOL_SLOTS + 2)
 
 
 def last_depth_without_spill(kernel: Kernel) -> int | None:
     """The depth before the first at which a sync point spills: 0 where depth 1
-    spills, None where none does, which takes widths that do not grow for ever."""
+    spills, None where none does, as can be only where every width ends."""
     return _last_before(kernel, _FLAG_DEPTHS, "spilled")
 
 
@@ -611,7 +616,7 @@ def last_depth_that_compiles(kernel: Kernel) -> int | None:
 def last_depth_in_memory(kernel: Kernel) -> int | None:
     """The depth before the first at which the buffers are more than a memory holds: 0
     where that is depth 1, None where no depth is, or there are no buffers."""
-    fits, first = 0, LARGEST
+    fits, first = 0, LARGEST  # which has not been tried yet
     while first - fits > 1:
         depth = (fits + first) // 2
         if any(each.overflows for each in _plan_memories(kernel, depth)):
@@ -636,7 +641,8 @@ def binds_first(kernel: Kernel) -> str | None:
 
 def stage_bytes(kernel: Kernel, memory: str) -> int:
     """How many bytes of a memory one stage takes: one version of each buffer that
-    follows the depth without end."""
+    follows the depth without end.  Raises ValueError for what is no memory."""
+    _check_memory(memory)
     return sum(
         each.bytes
         for each in kernel.buffers
@@ -648,13 +654,13 @@ def largest_stage_for_flags(kernel: Kernel, memory: str) -> int | None:
     """The largest stage_bytes with which flag slots bind before this memory: with
     it, beside what else is in it, the memory still holds one depth more than the
     flags last.  0 where no stage is so small; None where the flags last for ever or
-    nothing in this memory follows the depth."""
+    nothing in this memory follows the depth.  Raises ValueError for what is no memory."""
     flags, stage = last_depth_without_spill(kernel), stage_bytes(kernel, memory)
     if flags is None or not stage:
         return None
     depth = flags + 1
-    at = {each.name: each for each in _plan_memories(kernel, depth)}[memory]
-    return max(0, stage + (at.bytes - at.used) // depth)
+    full = {each.name: each for each in _plan_memories(kernel, depth)}[memory]
+    return max(0, stage + (full.bytes - full.used) // depth)
 
 
 # The report
@@ -667,12 +673,12 @@ def text_report(
     table, a row for each and then the three limits."""
     plans: list[Plan] = []
     for depth in depths:
-        at = plan(kernel, depth)
+        depth_plan = plan(kernel, depth)
         if blocks:
             if plans:
                 yield ""
-            yield from _depth_lines(kernel.at(depth), at)
-        plans.append(at)
+            yield from _depth_lines(kernel.at(depth), depth_plan)
+        plans.append(depth_plan)
     if table:
         if blocks:
             yield ""
@@ -684,9 +690,9 @@ def _names_events(kernel):
     return any(point.event for point in kernel.sync_points)
 
 
-def _heading(kernel, namespace):
-    """What a block and the table call a namespace."""
-    return namespace or "unnamed" if _names_events(kernel) else "ids"
+def _heading(kernel, name):
+    """What a block and the table call the namespace of this name."""
+    return (name or "unnamed") if _names_events(kernel) else "ids"
 
 
 def _ids_of(kernel, namespace):
@@ -809,8 +815,9 @@ def _verdict(depth_plan):
 def _table(kernel, plans):
     """A row for each depth.  A depth that was read may lack what others have; where
     there are many namespaces, those that never spill stand below."""
-    namespaces = [each for at in plans for each in at.namespaces]
+    namespaces = [each for depth_plan in plans for each in depth_plan.namespaces]
     last = {each.name: each for each in namespaces}
+    # As the deepest reading has them, then what only others have.
     order = [*map(kernel.namespace_of, kernel.sync_points), *last]
     shown = sorted(last, key=order.index)
     below = []
@@ -818,20 +825,20 @@ def _table(kernel, plans):
         spill = {each.name for each in namespaces if each.lock_slots}
         below = [_ids_of(kernel, last[name]) for name in shown if name not in spill]
         shown = [name for name in shown if name in spill]
-    used = {each.name for at in plans for each in at.memories}
+    used = {each.name for depth_plan in plans for each in depth_plan.memories}
     memories = sorted(used, key=list(MEMORIES).index)
     headings = [_heading(kernel, name) for name in shown]
     rows = [["depth", *headings, "locks", *memories, "verdict"]]
-    for at in plans:
-        ids = {each.name: f"{each.ids}/{each.slots}" for each in at.namespaces}
-        demands = {each.name: _demand(each) for each in at.memories}
+    for depth_plan in plans:
+        ids = {each.name: f"{each.ids}/{each.slots}" for each in depth_plan.namespaces}
+        demands = {each.name: _demand(each) for each in depth_plan.memories}
         rows.append(
             [
-                str(at.depth),
+                str(depth_plan.depth),
                 *(ids.get(name, "-") for name in shown),
-                f"{at.lock_slots}/{LOCK_POOL_SLOTS}",
+                f"{depth_plan.lock_slots}/{LOCK_POOL_SLOTS}",
                 *(demands.get(name, "-") for name in memories),
-                _verdict(at),
+                _verdict(depth_plan),
             ]
         )
     yield from _columns(rows, str.rjust)
@@ -875,7 +882,7 @@ def _limits(kernel):
 
 
 def _over(kernel, depth_plan):
-    """The namespaces that spill, with their demand."""
+    """By name, what a limit says of the namespaces that spill: MTE2_V 10/8."""
     return {
         each.name: _ids_of(kernel, each)
         # Reserved ids can leave slots enough, but not side by side.
@@ -1062,12 +1069,12 @@ class _Reading:
     file        as given
     depth       what it was compiled with
     num_stages  those that the text prints, ascending
-    kernel      what the text says of it, and no option
+    kernel      what the text says of it; of the options, only the reserved ids count
     rings       each of its sync points with its first id, its last, and its lines
     buffers     each of its buffers with its line
     gemms       the lines of what becomes gemm_l1
     simt        the lines of the SimtVF blocks
-    by_loop     the lines with ids that a loop bounds below their modulus
+    by_loop     the lines with ids that would be others without the loops
     aliases     the lines that say which buffers share addresses
     cross_core  whether there are cross-core flags, reserved or not
     """
@@ -1135,8 +1142,8 @@ def _function_with_flags(tree):
 
 def _nodes(function):
     """What counts in a text, in its order: the calls, the dicts and the assignments,
-    each with what the variables of the loops around it can be.  Without recursion: a
-    sum may be deeper than Python's stack."""
+    each with the loops around it, which are what _loop_variables() says.  Without
+    recursion: a sum may be deeper than Python's stack."""
     ahead: list[tuple[ast.AST, dict[str, range]]] = [(function, {})]  # last is next
     while ahead:
         node, loops = ahead.pop()
@@ -1148,7 +1155,8 @@ def _nodes(function):
 
 
 def _loop_variables(loop):
-    """What the variables of a loop can be: nothing, where no numbers bound them."""
+    """By name, what the variables of a loop can be: a range, or None where no numbers
+    bound them."""
     targets = getattr(loop.target, "elts", [loop.target])
     names = [getattr(each, "id", "") for each in targets]
     called = _called(loop.iter)
@@ -1191,11 +1199,12 @@ def _values(nodes, text):
 
 
 def _variable(node=None):
-    """The name in x, x.data or x[0, 0]; nothing if there is none."""
+    """The name in x, x.data or x[0, 0]; empty if there is none, or no node."""
     return getattr(getattr(node, "value", node), "id", "")
 
 
 def _text(node=None):
+    """What a string says; empty if it is none, or no node."""
     value = getattr(node, "value", None)
     return value if isinstance(value, str) else ""
 
@@ -1206,7 +1215,7 @@ def _integer(node, otherwise=None):
 
 
 def _check_that_none_spilled(nodes):
-    """What spills is unlocked in the line behind its lock: rewrite_flag_to_buf.cc:293."""
+    """What spills is unlocked in the line after its lock: rewrite_flag_to_buf.cc:293."""
     unlocks = {call.lineno: ast.dump(call) for call in _calls(nodes, "ascend_rls_buf")}
     for lock in _calls(nodes, "ascend_get_buf"):
         unlock = ast.dump(lock).replace("ascend_get_buf", "ascend_rls_buf")
@@ -1218,10 +1227,10 @@ def _check_that_none_spilled(nodes):
 
 
 def _flag_uses(nodes):
-    """Per event of a SyncPoint, in order of appearance, its flag calls, each as the
-    first of its ids, the one behind the last, and the line (FlagUsageCollector,
-    rewrite_flag_to_buf.cc:138); and the lines with ids that a loop bounds below their
-    modulus."""
+    """By the event of a SyncPoint, in order of appearance, its flag calls, each as the
+    first of its ids, the one after the last, and the line (FlagUsageCollector,
+    rewrite_flag_to_buf.cc:138); and the lines with ids that would be others without
+    the loops."""
     uses: dict[str, list[tuple[int, int, int]]] = {}
     unbounded, by_loop = [], []
     for call, loops in nodes:
@@ -1234,7 +1243,7 @@ def _flag_uses(nodes):
                 raise ValueError(f"expected an id in {name}")
             first, *_, event_id = call.args
             event = "cross-core" if cross_core else _text(first)
-            SyncPoint("_", event)  # is it one?
+            SyncPoint("_", event)  # raises ValueError where the event is none
         except ValueError as error:
             raise ValueError(f"line {call.lineno}: {error}") from None
         ids = _event_ids(event_id, loops, cross_core)
@@ -1302,18 +1311,19 @@ def _rings(uses):
         else:
             joined[-1].append(use)
         end = max(end, stop)
-    # What is a release shows in two ways.  tilelang sets its ids one by one before the
-    # loop (insert_sync.cc:2090).  And releases have the lower ids, while among them,
-    # as behind them, wider comes before narrower (:1912-1924): of rings 2, 1, 3 ids
+    # From the last ring on down: once one is a release, all below it are.  That it is
+    # shows in two ways.  tilelang sets its ids one by one before the loop
+    # (insert_sync.cc:2090).  And releases have the lower ids, while among them, as
+    # among the others, wider comes before narrower (:1912-1924): of rings 2, 1, 3 ids
     # wide, the first two are releases.
     rings = []
     release, width = False, 0
     for ring in reversed(joined):
         starts, stops, lines = zip(*ring)
         ids = range(min(starts), max(stops))
-        width_behind, width = width, ids.stop - ids.start
+        width_above, width = width, ids.stop - ids.start
         one_by_one = width > 1 and any(stop - start == 1 for start, stop, _ in ring)
-        release = release or one_by_one or width < width_behind
+        release = release or one_by_one or width < width_above
         rings.append((ids, release, sorted(set(lines))))
     return reversed(rings)
 
@@ -1328,13 +1338,13 @@ def _sync_points(uses, depth, reserved):
             if namespace == CROSS_CORE and taken.issuperset(ids):
                 continue
             name = f"{namespace}[{ids.start}]"
-            growth = _read_versions(ids.stop - ids.start, depth)
-            point = SyncPoint(name, event, cross_iter=release, **growth)
+            fields = _width_fields(ids.stop - ids.start, depth)
+            point = SyncPoint(name, event, cross_iter=release, **fields)
             yield point, ids[0], ids[-1], lines
 
 
-def _read_versions(width, depth):
-    """The versions or max_versions of what is this wide at this depth: what the
+def _width_fields(width, depth):
+    """With which fields a SyncPoint or Buffer is this wide at this depth: what the
     scheduler stopped below this depth, it stops at deeper ones too."""
     if width == depth:
         return {}
@@ -1342,13 +1352,15 @@ def _read_versions(width, depth):
 
 
 def _depth_read(depth, num_stages):
+    """The depth of a text: as given, if it prints it or none; None: the largest that
+    it prints."""
     if depth is None:
         if not num_stages:
             raise ValueError(
                 "no num_stages is printed: expected the depth that it was compiled with,"
                 " as in 4=FILE"
             )
-        return num_stages[-1]
+        depth = num_stages[-1]
     _check_number("depth", depth)
     if num_stages and depth not in num_stages:
         raise ValueError(
@@ -1378,9 +1390,9 @@ def _buffers(nodes, depth):
         if not (memory and data):
             continue
         name = _variable(data)
-        growth = _read_versions(versions.get(name, 1), depth)
+        fields = _width_fields(versions.get(name, 1), depth)
         try:
-            buffer = Buffer(name, memory, _version_bytes(call), **growth)
+            buffer = Buffer(name, memory, _version_bytes(call), **fields)
         except ValueError as error:
             raise ValueError(f"line {call.lineno}: {error}") from None
         yield buffer, call.lineno
@@ -1407,7 +1419,7 @@ def _version_bytes(allocation):
 
 def _gemm_l1_lines(nodes):
     """The lines of what becomes gemm_l1: both inputs are in L1
-    (tilelang/ascend/op/gemm/gemm_mad.py:167)."""
+    (tilelang/ascend/op/gemm/gemm_mad.py:167).  Two nodes are never equal."""
     in_l1 = {
         _variable(target)
         for node, _ in nodes
@@ -1428,10 +1440,8 @@ def _gemm_l1_lines(nodes):
 # The command
 
 
-# What reads a part of the command line says only what it expected; who called it
-# knows which part that was.
-
-
+# What reads a part of the command line raises a ValueError that says only what it
+# expected; who called it adds which part that was.
 def _number(text, least=1, most=LARGEST, of=""):
     # 10^18 has 19 digits, and int() takes its time for many more.
     if re.fullmatch("[0-9]{1,19}", text) and least <= int(text) <= most:
@@ -1473,7 +1483,7 @@ def _declared(text, make, keys):
             raise ValueError(f"{part!r}: {error}") from None
     try:
         return make(name, **fields)
-    except TypeError:  # of Buffer, without them
+    except TypeError:  # Buffer() lacks one of them
         raise ValueError("expected memory= and bytes= in every buffer") from None
 
 
@@ -1501,7 +1511,7 @@ def _depth_and_file(text):
 
 
 def _checked(parse, *how):
-    """parse, told how, as argparse wants it: its ValueError is the error line."""
+    """A type= for argparse: parse(text, *how), whose ValueError is the error line."""
 
     def argument(text):
         try:
@@ -1686,7 +1696,7 @@ def _options(parser, args):
     args = list(_expand(args))
     for arg in args:
         # What argparse stumbles over: it takes the -- of --depth=-- away before Python
-        # 3.13, and looks for a letter behind -h= in 3.9.
+        # 3.13, and looks for a letter after -h= in 3.9.
         option, equals, value = arg.partition("=")
         if equals and (value == "--" or option == "-h"):
             raise ValueError(f"argument {option}: {value!r}: expected another value")
@@ -1731,7 +1741,7 @@ def _readings(options):
 def _kernel(options, readings):
     """The kernel that the options describe."""
     kernels = {each.depth: each.kernel for each in readings} or {
-        0: Kernel(options.sync_point or BUILT_IN)
+        0: Kernel(options.sync_point or BUILT_IN)  # of no depth
     }
     locks = options.lock_reserved
     for depth, kernel in kernels.items():
@@ -1744,7 +1754,8 @@ def _kernel(options, readings):
             buffers=[*kernel.buffers, *options.buffer],
             capacities={**kernel.capacities, **dict(options.memory)},
         )
-    return replace(kernels.pop(max(kernels)), readings=kernels)
+    deepest = kernels.pop(max(kernels))
+    return replace(deepest, readings=kernels)
 
 
 def _check_that_all_counts(options, kernel, readings):
@@ -1857,6 +1868,9 @@ def main(args: Sequence[str] | None = None) -> int:
         status = 1
     except OSError as error:
         _complain(f"error: cannot write the output: {error.strerror}")
+        status = 1
+    except UnicodeEncodeError as error:  # the name of a file that was read
+        _complain(f"error: cannot write the output: {error}")
         status = 1
     except KeyboardInterrupt:
         status = 130

@@ -410,6 +410,18 @@ class Process(unittest.TestCase):
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):
             self.assertEqual(flag_budget.main([]), 1)
 
+    def test_name_that_stdout_cannot_write(self) -> None:
+        out, err = io.TextIOWrapper(io.BytesIO(), "ascii"), io.StringIO()
+        tir = io.StringIO('T.ascend_set_flag("V_S", 0)')
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            with mock.patch("flag_budget.open", return_value=tir, create=True):
+                self.assertEqual(flag_budget.main(["--read", "4=\xe9.py"]), 1)
+        self.assertEqual(
+            err.getvalue(),
+            "error: cannot write the output: 'ascii' codec can't encode character"
+            " '\\xe9' in position 17: ordinal not in range(128)\n",
+        )
+
     def test_stdout_of_the_caller(self) -> None:
         for error, status in ((BrokenPipeError, 1), (KeyboardInterrupt, 130)):
             out = mock.Mock(write=mock.Mock(side_effect=error))

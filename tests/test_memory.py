@@ -307,6 +307,11 @@ class Limits(unittest.TestCase):
             self.assertTrue(all(fine(plan(kernel, each + 1)) for each in range(last)))
             self.assertFalse(fine(plan(kernel, last + 1)))
         self.assertEqual(stage_bytes(kernel, "l1"), 99 * 1024)
+        for bytes_of in (stage_bytes, largest_stage_for_flags):
+            self.assertEqual(
+                error_of(bytes_of, kernel, "l2"),
+                "memory 'l2': expected one of ub l1 l0a l0b l0c",
+            )
 
 
 class Depths(unittest.TestCase):

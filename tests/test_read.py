@@ -747,6 +747,10 @@ class Texts(unittest.TestCase):
                 error_of(read_kernel, set_flag("0"), depth),
                 f"depth {depth}: expected a whole number from 1 to 10^18",
             )
+        self.assertEqual(
+            error_of(read_kernel, stages.format(10**18 + 1) + set_flag("0")),
+            f"depth {10**18 + 1}: expected a whole number from 1 to 10^18",
+        )
         for number in ("n", "0", "True", '"3"'):
             text = stages.format(number) + set_flag("s % 3")
             self.assertEqual(
