@@ -1669,8 +1669,8 @@ What is then shown as kept and spilled is this model's own.""",
 def _file_text(path):
     """What a file holds, or, at 0, the standard input."""
     try:
-        with open(path, encoding="utf-8-sig", closefd=path != 0) as file:
-            return file.read()
+        with open(path, encoding="utf-8", closefd=path != 0) as file:
+            return file.read().removeprefix("\ufeff")
     except OSError as error:
         raise ValueError(f"cannot be read: {error.strerror}") from None
     except UnicodeDecodeError:
