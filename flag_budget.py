@@ -596,21 +596,24 @@ def _last_before(kernel, depths, what):
     return None
 
 
-# Flags first spill or stop the compile at one of these depths: at the last, a width has
-# stopped growing, or is wider than every namespace and the lock pool.
-_FLAG_DEPTHS = range(1, LOCK_POOL_SLOTS + 2)
+def _flag_depths(kernel):
+    """The depths at which flags can first spill or stop the compile: at the last, every
+    width has stopped growing, or one is wider than the namespaces and the lock pool."""
+    most = LOCK_POOL_SLOTS + 1
+    widest = max(_num_versions(each, most) for each in kernel.sync_points)
+    return range(1, min(widest, most) + 1)
 
 
 def last_depth_without_spill(kernel: Kernel) -> int | None:
     """The depth before the first at which a sync point spills: 0 where depth 1
     spills, None where none does, as can be only where every width ends."""
-    return _last_before(kernel, _FLAG_DEPTHS, "spilled")
+    return _last_before(kernel, _flag_depths(kernel), "spilled")
 
 
 def last_depth_that_compiles(kernel: Kernel) -> int | None:
     """The depth before the first at which the compile stops for want of cross-core
     slots or locks: 0 where depth 1 is rejected, None where none is."""
-    return _last_before(kernel, _FLAG_DEPTHS, "rejected")
+    return _last_before(kernel, _flag_depths(kernel), "rejected")
 
 
 def last_depth_in_memory(kernel: Kernel) -> int | None:
