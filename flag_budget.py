@@ -599,9 +599,8 @@ def _last_before(kernel, depths, what):
 def _flag_depths(kernel):
     """The depths at which flags can first spill or stop the compile: at the last, every
     width has stopped growing, or one is wider than the namespaces and the lock pool."""
-    most = LOCK_POOL_SLOTS + 1
-    widest = max(_num_versions(each, most) for each in kernel.sync_points)
-    return range(1, min(widest, most) + 1)
+    widest = max(_num_versions(each, LARGEST) for each in kernel.sync_points)
+    return range(1, LOCK_POOL_SLOTS + 2)[:widest]
 
 
 def last_depth_without_spill(kernel: Kernel) -> int | None:
@@ -637,9 +636,8 @@ def binds_first(kernel: Kernel) -> str | None:
     flags, memory = last_depth_without_spill(kernel), last_depth_in_memory(kernel)
     if flags == memory:
         return None if flags is None else "both"
-    if memory is None or (flags is not None and flags < memory):
-        return "flag slots"
-    return "memory"
+    first = min(end for end in (flags, memory) if end is not None)
+    return "flag slots" if flags == first else "memory"
 
 
 def stage_bytes(kernel: Kernel, memory: str) -> int:

@@ -438,3 +438,11 @@ class HugeNumbers(unittest.TestCase):
                 status, out, err = run("--depth", str(depth), *options)
                 self.assertEqual((status, err), (0, ""))
                 self.assertIn(f"acquire_B lock {depth}", out)
+
+    def test_versions(self) -> None:
+        point = f"a,versions={10**18}"
+        status, out, err = run("--sync-point", point, "--summary")
+        self.assertEqual((status, err), (0, ""))
+        self.assertIn(
+            f"do not last to any depth; depth 1 already spills: ids {10**18}/8", out
+        )
