@@ -37,6 +37,7 @@ from __future__ import annotations
 
 import argparse
 import ast
+import functools
 import itertools
 import json
 import operator
@@ -584,6 +585,7 @@ def plan(kernel: Kernel, depth: int) -> Plan:
 # The limits over depths
 
 
+@functools.lru_cache(maxsize=3)  # the answer asks again and again for three limits
 def _last_before(kernel, depths, what):
     """The depth before the first whose plan has spilled, rejected or out_of_memory,
     whichever what names; None where no plan has.  depths are those at which this can
@@ -611,8 +613,12 @@ def last_depth_without_spill(kernel: Kernel) -> int | None:
 
 def last_depth_that_compiles(kernel: Kernel) -> int | None:
     """The depth before the first at which the compile stops for want of cross-core
-    slots or locks: 0 where depth 1 is rejected, None where none is."""
-    return _last_before(kernel, _flag_depths(kernel), "rejected")
+    slots or locks, which needs a spill: 0 where depth 1 is rejected, None where none
+    is."""
+    flags = last_depth_without_spill(kernel)
+    if flags is None:
+        return None
+    return _last_before(kernel, _flag_depths(kernel)[flags:], "rejected")
 
 
 def last_depth_in_memory(kernel: Kernel) -> int | None:
@@ -625,7 +631,7 @@ def last_depth_in_memory(kernel: Kernel) -> int | None:
             first = depth
         else:
             fits = depth
-    return _last_before(kernel, [first], "out_of_memory")
+    return _last_before(kernel, (first,), "out_of_memory")
 
 
 def binds_first(kernel: Kernel) -> str | None:
