@@ -129,6 +129,19 @@ def _check_number(what, number, unit=""):
         )
 
 
+def _check_memory(name):
+    if name not in MEMORIES:
+        raise ValueError(f"memory {name!r}: expected one of {' '.join(MEMORIES)}")
+
+
+def _check_names_once(named):
+    names = set()
+    for each in named:
+        if each.name in names:
+            raise ValueError(f"name {each.name!r} twice: expected every name once")
+        names.add(each.name)
+
+
 def _slots_of(ids):
     """The cross-core slots that these ids take."""
     try:
@@ -218,19 +231,6 @@ class Buffer:
         _check_memory(self.memory)
         _check_number("bytes", self.bytes, "M")
         _check_versions(self)
-
-
-def _check_memory(name):
-    if name not in MEMORIES:
-        raise ValueError(f"memory {name!r}: expected one of {' '.join(MEMORIES)}")
-
-
-def _check_names_once(named):
-    names = set()
-    for each in named:
-        if each.name in names:
-            raise ValueError(f"name {each.name!r} twice: expected every name once")
-        names.add(each.name)
 
 
 @dataclass(frozen=True)
@@ -1151,9 +1151,9 @@ def _nodes(function):
     """What counts in a text, in its order: the calls, the dicts and the assignments,
     each with the loops around it, which are what _loop_variables() says.  Without
     recursion: a sum may be deeper than Python's stack."""
-    ahead: list[tuple[ast.AST, dict[str, range]]] = [(function, {})]  # last is next
+    ahead: list[tuple[ast.AST, dict[str, range | None]]] = [(function, {})]
     while ahead:
-        node, loops = ahead.pop()
+        node, loops = ahead.pop()  # the last is the next
         if isinstance(node, (ast.Call, ast.Dict, ast.Assign)):
             yield node, loops
         if isinstance(node, ast.For):
@@ -1873,11 +1873,9 @@ def main(args: Sequence[str] | None = None) -> int:
         return status
     except BrokenPipeError:  # the reader has what it wanted
         status = 1
-    except OSError as error:
-        _complain(f"error: cannot write the output: {error.strerror}")
-        status = 1
-    except UnicodeEncodeError as error:  # the name of a file that was read
-        _complain(f"error: cannot write the output: {error}")
+    except (OSError, UnicodeEncodeError) as error:  # the latter: a file's name
+        reason = getattr(error, "strerror", error)
+        _complain(f"error: cannot write the output: {reason}")
         status = 1
     except KeyboardInterrupt:
         status = 130
