@@ -18,7 +18,7 @@ from pathlib import Path
 from unittest import mock
 
 import flag_budget
-from tests import ROOT, complaint, run
+from tests import ROOT, complaint, error_of, run
 
 COMMAND = [sys.executable, str(ROOT / "flag_budget.py")]
 
@@ -263,9 +263,7 @@ class BadInput(unittest.TestCase):
                 f"depth {10**18 + 1}: {NUMBER}",
             ),
         ):
-            with self.assertRaises(ValueError) as caught:
-                declare()
-            self.assertEqual(str(caught.exception), expected)
+            self.assertEqual(error_of(declare), expected)
 
 
 class RandomInput(unittest.TestCase):

@@ -49,9 +49,7 @@ class Knapsack(unittest.TestCase):
             ([-1], 8, "width -1: expected at least 1"),
             ([1], -1, "capacity -1: expected at least 0"),
         ):
-            with self.assertRaises(ValueError) as caught:
-                knapsack_keep(widths, capacity)
-            self.assertEqual(str(caught.exception), complaint)
+            self.assertEqual(error_of(knapsack_keep, widths, capacity), complaint)
         self.assertEqual(knapsack_keep([1], 0), [False])
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import functools
 import json
 import random
+import subprocess
+import sys
 import tempfile
 import unittest
 import warnings
@@ -361,12 +363,11 @@ class Ids(unittest.TestCase):
         calls[1] = set_flag("0")
         calls[2] = set_flag(f"a\n   +   {'b' * 60}").replace('"V_S"', '"V_M"')
         for count, more in ((11, ""), (12, " and 1 more")):
-            with self.assertRaises(ValueError) as caught:
-                read_kernel("(\n" + ",\n".join(calls[:count]) + ")", 4)
+            said = error_of(read_kernel, "(\n" + ",\n".join(calls[:count]) + ")", 4)
             listed = ["line 2 'x_0 * 3'", f"line 4 'a + {'b' * 36}'"]
             listed += [f"line {number + 3} 'x_{number} * 3'" for number in range(3, 11)]
             self.assertEqual(
-                str(caught.exception).partition(": expected")[0],
+                said.partition(": expected")[0],
                 f"event ids without bounds: {', '.join(listed[: count - 1])}{more}",
             )
 
@@ -456,9 +457,9 @@ class Ids(unittest.TestCase):
                 "expected an id in ascend_cross_core_set_flag",
             ),
         ):
-            with self.assertRaises(ValueError) as caught:
-                read_kernel(f"\nT.{call}", 4)
-            self.assertEqual(str(caught.exception), f"line 2: {expected}")
+            self.assertEqual(
+                error_of(read_kernel, f"\nT.{call}", 4), f"line 2: {expected}"
+            )
 
     def test_reserved_ids(self) -> None:
         text = cross_core("s % 2", "15", "14") + "\n" + set_flag("0")
@@ -528,9 +529,8 @@ class Buffers(unittest.TestCase):
             ("(64,), float16", "dtype '': expected one with a size, as in float32"),
             ("(0,)", "bytes 0: expected a whole number from 1 to 10^18 M"),
         ):
-            with self.assertRaises(ValueError) as caught:
-                read_kernel("\n" + ALLOCATION.format(arguments, "shared.l1"), 4)
-            self.assertEqual(str(caught.exception), f"line 2: {expected}")
+            text = "\n" + ALLOCATION.format(arguments, "shared.l1")
+            self.assertEqual(error_of(read_kernel, text, 4), f"line 2: {expected}")
             self.assertEqual(
                 self.buffers(ALLOCATION.format(arguments, "local.var")), ()
             )
@@ -584,9 +584,10 @@ class Buffers(unittest.TestCase):
 
     def test_versions_that_are_no_number(self) -> None:
         attribute = '\nT.sblock_attr({"tl.buffer_versions_map": {b.data: n}})\n'
-        with self.assertRaises(ValueError) as caught:
-            read_kernel(attribute + ALLOCATION.format("(256,)", "shared"), 4)
-        self.assertEqual(str(caught.exception), "line 2: expected a number of versions")
+        text = attribute + ALLOCATION.format("(256,)", "shared")
+        self.assertEqual(
+            error_of(read_kernel, text, 4), "line 2: expected a number of versions"
+        )
 
     def test_names_once(self) -> None:
         path = str(text_of("axpy", 4))
@@ -693,9 +694,7 @@ class Texts(unittest.TestCase):
 
     def test_depth_that_only_some_pythons_parse(self) -> None:
         for text in ("x" + ".a" * 100_000, "1+" * 50_000 + "1", "f" + "()" * 50_000):
-            with self.assertRaises(ValueError) as caught:
-                read_kernel(text, 4)
-            what, _, expected = str(caught.exception).partition(": ")
+            what, _, expected = error_of(read_kernel, text, 4).partition(": ")
             self.assertIn(what, ("no TIR", "no flags"))
             self.assertEqual(expected, EXPECTED_TIR)
 
@@ -707,9 +706,9 @@ class Texts(unittest.TestCase):
             "# T.ascend_set_flag",
             'x = "T.ascend_set_flag(1)"',
         ):
-            with self.assertRaises(ValueError) as caught:
-                read_kernel(text, 4)
-            self.assertEqual(str(caught.exception), f"no flags: {EXPECTED_TIR}")
+            self.assertEqual(
+                error_of(read_kernel, text, 4), f"no flags: {EXPECTED_TIR}"
+            )
 
     def test_no_warnings_of_python(self) -> None:
         with warnings.catch_warnings(record=True) as caught:
@@ -845,13 +844,16 @@ gemm_l1 holds 2 locks, line 64
         self.assertEqual(document("--depth=1")["read"], [])
 
     def test_standard_input(self) -> None:
-        from subprocess import run as process
-        from sys import executable
-
         path = text_of("axpy", 4)
         with open(path, "rb") as file:
-            result = process(
-                [executable, str(ROOT / "flag_budget.py"), "--read", "-", "--summary"],
+            result = subprocess.run(
+                [
+                    sys.executable,
+                    str(ROOT / "flag_budget.py"),
+                    "--read",
+                    "-",
+                    "--summary",
+                ],
                 stdin=file,
                 capture_output=True,
                 check=True,
@@ -861,11 +863,8 @@ gemm_l1 holds 2 locks, line 64
         self.assertEqual(result.stdout.decode("ascii"), expected)
 
     def test_standard_input_stays_open(self) -> None:
-        from subprocess import run as process
-        from sys import executable
-
-        result = process(
-            [executable, str(ROOT / "flag_budget.py"), "--read=4=-", "--read=3=-"],
+        result = subprocess.run(
+            [sys.executable, str(ROOT / "flag_budget.py"), "--read=4=-", "--read=3=-"],
             input=set_flag("0"),
             capture_output=True,
             check=False,
