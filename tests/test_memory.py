@@ -307,6 +307,10 @@ class Limits(unittest.TestCase):
             self.assertTrue(all(fine(plan(kernel, each + 1)) for each in range(last)))
             self.assertFalse(fine(plan(kernel, last + 1)))
         self.assertEqual(stage_bytes(kernel, "l1"), 99 * 1024)
+        # Another kernel, though it differs only in what its hash leaves out.
+        read = replace(kernel, readings={2: Kernel([SyncPoint("c", versions=9)])})
+        self.assertEqual(last_depth_without_spill(kernel), 8)
+        self.assertEqual(last_depth_without_spill(read), 1)
         for bytes_of in (stage_bytes, largest_stage_for_flags):
             self.assertEqual(
                 error_of(bytes_of, kernel, "l2"),
