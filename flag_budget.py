@@ -585,7 +585,7 @@ def plan(kernel: Kernel, depth: int) -> Plan:
 # The limits over depths
 
 
-@functools.lru_cache(maxsize=3)  # the answer asks again and again for three limits
+@functools.lru_cache  # the answer asks again and again for three limits
 def _last_before(kernel, depths, what):
     """The depth before the first whose plan has spilled, rejected or out_of_memory,
     whichever what names; None where no plan has.  depths are those at which this can
