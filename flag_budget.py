@@ -26,7 +26,7 @@ kernel fixes their number.  Whether they fit, the compiler mostly does not check
 
 The model.  A Kernel holds sync points and buffers, declared one by one or read from
 the TIR that the compiler printed.  plan() answers for one depth what the compiler does
-with them; three limits say to what depth every flag stays a flag, to what depth the
+with them; limits() says to what depth every flag stays a flag, to what depth the
 compiler takes the kernel, and to what depth its buffers fit.  The reports print what
 came out.  No work grows with the depth itself.
 
@@ -37,7 +37,6 @@ from __future__ import annotations
 
 import argparse
 import ast
-import functools
 import itertools
 import json
 import operator
@@ -59,22 +58,19 @@ __all__ = [
     "PIPES",
     "Buffer",
     "Kernel",
+    "Limits",
     "Memory",
+    "MemoryLimit",
     "Namespace",
     "Placement",
     "Plan",
     "SyncPoint",
-    "binds_first",
     "json_report",
     "knapsack_keep",
-    "largest_stage_for_flags",
-    "last_depth_in_memory",
-    "last_depth_that_compiles",
-    "last_depth_without_spill",
+    "limits",
     "main",
     "plan",
     "read_kernel",
-    "stage_bytes",
     "text_report",
 ]
 
@@ -251,8 +247,6 @@ class Kernel:
     buffers        no name twice
     capacities     in bytes, of those memories whose size is not that of MEMORIES;
                    the others are filled in
-    readings       by depth, the kernel as it was read there, which takes the place
-                   of this one at that depth
 
     Raises ValueError for a value that is not as described.
     """
@@ -264,7 +258,6 @@ class Kernel:
     lock_reserved: int = 0
     buffers: Sequence[Buffer] = ()
     capacities: Mapping[str, int] = field(default_factory=dict, hash=False)
-    readings: Mapping[int, Kernel] = field(default_factory=dict, hash=False)
 
     def __post_init__(self) -> None:
         for name, value in (
@@ -295,10 +288,6 @@ class Kernel:
         if point.event == "cross-core" or (self.cross_core and point.event is None):
             return CROSS_CORE
         return point.event
-
-    def at(self, depth: int) -> Kernel:
-        """The kernel as it is at this depth."""
-        return self.readings.get(depth, self)
 
     @property
     def memories(self) -> tuple[str, ...]:
@@ -553,7 +542,6 @@ def plan(kernel: Kernel, depth: int) -> Plan:
     (('release_A', 'release_B'), 6)
     """
     _check_number("depth", depth)
-    kernel = kernel.at(depth)
     members: dict[str | None, list[SyncPoint]] = {}
     for point in kernel.sync_points:
         members.setdefault(kernel.namespace_of(point), []).append(point)
@@ -585,112 +573,171 @@ def plan(kernel: Kernel, depth: int) -> Plan:
 # The limits over depths
 
 
-@functools.lru_cache  # the answer asks again and again for three limits
-def _last_before(kernel, depths, what):
-    """The depth before the first whose plan has spilled, rejected or out_of_memory,
-    whichever what names; None where no plan has.  depths are those at which this can
-    begin.  A depth that was read has a kernel of its own: there, and at the next depth,
-    it can begin too."""
-    after = {min(depth + 1, LARGEST) for depth in kernel.readings}
-    for depth in sorted({*depths, *kernel.readings, *after}):
-        if getattr(plan(kernel, depth), what):
-            return depth - 1
-    return None
+@dataclass(frozen=True)
+class MemoryLimit:
+    """How large a stage of one memory may be.
+
+    name                     one of MEMORIES
+    bytes                    its capacity
+    stage_bytes              how many bytes one stage takes: one version of each
+                             buffer that follows the depth without end
+    largest_stage_for_flags  the largest stage_bytes with which flag slots bind before
+                             this memory: with it, beside what else is in it, the
+                             memory still holds one depth more than the flags last.  0
+                             where no stage is so small; None where the flags last for
+                             ever or nothing in this memory follows the depth
+
+    All of it is that of the kernel at the first depth that spills.
+    """
+
+    name: str
+    bytes: int
+    stage_bytes: int
+    largest_stage_for_flags: int | None
 
 
-def _flag_depths(kernel):
-    """The depths at which flags can first spill or stop the compile: at the last, every
-    width has stopped growing, or one is wider than the namespaces and the lock pool."""
-    widest = max(_num_versions(each, LARGEST) for each in kernel.sync_points)
-    return range(1, LOCK_POOL_SLOTS + 2)[:widest]
+@dataclass(frozen=True)
+class Limits:
+    """How deep a kernel can go.  Each limit is the depth before the first that is over
+    it: 0 where that is depth 1, None where no depth is.
+
+    last_depth_without_spill  no sync point spills
+    last_depth_that_compiles  the compiler finds the cross-core slots and the locks
+    last_depth_in_memory      the buffers fit; None if there are no buffers
+    binds_first               what a growing depth runs out of first: "flag slots",
+                              "memory", "both" at the same depth, or None where
+                              neither ends or there are no buffers
+    memories                  those that hold a buffer, in the order of MEMORIES
+    """
+
+    last_depth_without_spill: int | None
+    last_depth_that_compiles: int | None
+    last_depth_in_memory: int | None
+    binds_first: str | None
+    memories: tuple[MemoryLimit, ...]
 
 
-def last_depth_without_spill(kernel: Kernel) -> int | None:
-    """The depth before the first at which a sync point spills: 0 where depth 1
-    spills, None where none does, as can be only where every width ends."""
-    return _last_before(kernel, _flag_depths(kernel), "spilled")
+def limits(kernel: Kernel, readings: Mapping[int, Kernel] = {}) -> Limits:
+    """How deep kernel can go.
 
-
-def last_depth_that_compiles(kernel: Kernel) -> int | None:
-    """The depth before the first at which the compile stops for want of cross-core
-    slots or locks, which needs a spill: 0 where depth 1 is rejected, None where none
-    is."""
-    flags = last_depth_without_spill(kernel)
-    if flags is None:
-        return None
-    return _last_before(kernel, _flag_depths(kernel)[flags:], "rejected")
-
-
-def last_depth_in_memory(kernel: Kernel) -> int | None:
-    """The depth before the first at which the buffers are more than a memory holds: 0
-    where that is depth 1, None where no depth is, or there are no buffers."""
-    fits, first = 0, LARGEST  # which has not been tried yet
-    while first - fits > 1:
-        depth = (fits + first) // 2
-        if any(each.overflows for each in _plan_memories(kernel, depth)):
-            first = depth
-        else:
-            fits = depth
-    return _last_before(kernel, (first,), "out_of_memory")
-
-
-def binds_first(kernel: Kernel) -> str | None:
-    """What a growing depth runs out of first: "flag slots", "memory", "both" at the
-    same depth, or None where neither ends or there are no buffers."""
-    if not kernel.buffers:
-        return None
-    flags, memory = last_depth_without_spill(kernel), last_depth_in_memory(kernel)
-    if flags == memory:
-        return None if flags is None else "both"
-    first = min(end for end in (flags, memory) if end is not None)
-    return "flag slots" if flags == first else "memory"
-
-
-def stage_bytes(kernel: Kernel, memory: str) -> int:
-    """How many bytes of a memory one stage takes: one version of each buffer that
-    follows the depth without end.  Raises ValueError for what is no memory."""
-    _check_memory(memory)
-    return sum(
-        each.bytes
-        for each in kernel.buffers
-        if each.memory == memory and not (each.versions or each.max_versions)
+    readings has, by depth, the kernel as it was read there, which takes the place of
+    kernel at that depth.  Raises ValueError for a depth out of range.
+    """
+    for depth in readings:
+        _check_number("depth", depth)
+    first_spill = first_rejected = first_overflow = None
+    for depth in _depths_to_try(_flag_depths(kernel), readings):
+        at_depth = plan(readings.get(depth, kernel), depth)
+        if at_depth.spilled and first_spill is None:
+            first_spill = depth
+        if at_depth.rejected:  # which needs a spill
+            first_rejected = depth
+            break
+    for depth in _depths_to_try([_first_overflow(kernel)], readings):
+        if _overflows(readings.get(depth, kernel), depth):
+            first_overflow = depth
+            break
+    memories = _memory_limits(kernel, readings, first_spill)
+    # What binds first ends at the least depth; what never ends does not bind.
+    ends = {
+        what: depth
+        for what, depth in (("flag slots", first_spill), ("memory", first_overflow))
+        if depth
+    }
+    first = [what for what in ends if ends[what] == min(ends.values())]
+    return Limits(
+        first_spill and first_spill - 1,
+        first_rejected and first_rejected - 1,
+        first_overflow and first_overflow - 1,
+        ("both" if len(first) > 1 else first[0]) if memories and first else None,
+        memories,
     )
 
 
-def largest_stage_for_flags(kernel: Kernel, memory: str) -> int | None:
-    """The largest stage_bytes with which flag slots bind before this memory: with
-    it, beside what else is in it, the memory still holds one depth more than the
-    flags last.  0 where no stage is so small; None where the flags last for ever or
-    nothing in this memory follows the depth.  Raises ValueError for what is no memory."""
-    flags, stage = last_depth_without_spill(kernel), stage_bytes(kernel, memory)
-    if flags is None or not stage:
-        return None
-    depth = flags + 1
-    full = {each.name: each for each in _plan_memories(kernel, depth)}[memory]
-    return max(0, stage + (full.bytes - full.used) // depth)
+def _depths_to_try(depths: Iterable[int], readings: Mapping[int, Kernel]) -> list[int]:
+    """These depths, and those at which the kernel is another one: where one was read,
+    and at the depth after it."""
+    after = (min(depth + 1, LARGEST) for depth in readings)
+    return sorted({*depths, *readings, *after})
+
+
+def _flag_depths(kernel: Kernel) -> range:
+    """The depths at which flags can first spill or stop the compile: at the last, every
+    width has stopped growing, or one is wider than the namespaces and the lock pool."""
+    widest = max(_num_versions(point, LARGEST) for point in kernel.sync_points)
+    return range(1, LOCK_POOL_SLOTS + 2)[:widest]
+
+
+def _overflows(kernel: Kernel, depth: int) -> bool:
+    return any(memory.overflows for memory in _plan_memories(kernel, depth))
+
+
+def _first_overflow(kernel: Kernel) -> int:
+    """The only depth at which memory can first overflow, by bisection."""
+    fits, first = 0, LARGEST
+    while first - fits > 1:
+        depth = (fits + first) // 2
+        if _overflows(kernel, depth):
+            first = depth
+        else:
+            fits = depth
+    return first
+
+
+def _memory_limits(
+    kernel: Kernel, readings: Mapping[int, Kernel], first_spill: int | None
+) -> tuple[MemoryLimit, ...]:
+    """The limits of each memory that holds a buffer at any depth."""
+    held = {name for each in (kernel, *readings.values()) for name in each.memories}
+    found = []
+    if first_spill is not None:
+        kernel = readings.get(first_spill, kernel)
+    for name in MEMORIES:
+        if name not in held:
+            continue
+        capacity, largest = kernel.capacities[name], None
+        stage = sum(
+            buffer.bytes
+            for buffer in kernel.buffers
+            if buffer.memory == name and not (buffer.versions or buffer.max_versions)
+        )
+        if first_spill is not None and stage:
+            (used,) = (
+                memory.used
+                for memory in _plan_memories(kernel, first_spill)
+                if memory.name == name
+            )
+            largest = max(0, stage + (capacity - used) // first_spill)
+        found.append(MemoryLimit(name, capacity, stage, largest))
+    return tuple(found)
 
 
 # The report
 
 
 def text_report(
-    kernel: Kernel, depths: Iterable[int], blocks: bool = True, table: bool = True
+    kernel: Kernel,
+    depths: Iterable[int],
+    readings: Mapping[int, Kernel] = {},
+    blocks: bool = True,
+    table: bool = True,
 ) -> Iterator[str]:
     """The lines that the command prints: with blocks, the block of each depth; with
-    table, a row for each and then the three limits."""
+    table, a row for each and then the three limits.  readings are as for limits()."""
     plans: list[Plan] = []
     for depth in depths:
-        depth_plan = plan(kernel, depth)
+        at_depth = readings.get(depth, kernel)
+        depth_plan = plan(at_depth, depth)
         if blocks:
             if plans:
                 yield ""
-            yield from _depth_lines(kernel.at(depth), depth_plan)
+            yield from _depth_lines(at_depth, depth_plan)
         plans.append(depth_plan)
     if table:
         if blocks:
             yield ""
         yield from _table(kernel, plans)
-        yield from _limits(kernel)
+        yield from _limit_lines(kernel, readings)
 
 
 def _names_events(kernel):
@@ -860,9 +907,10 @@ def _columns(rows, justify, gap="  "):
         yield gap.join([*map(justify, cells, widths), last])
 
 
-def _limits(kernel):
+def _limit_lines(kernel, readings):
     """The answer: one line for each limit, and which of them binds first."""
-    flags = last_depth_without_spill(kernel)
+    found = limits(kernel, readings)
+    flags = found.last_depth_without_spill
     if flags is None:
         yield (
             "flag slots last to any depth:"
@@ -874,18 +922,19 @@ def _limits(kernel):
             if flags
             else "flag slots do not last to any depth; depth 1 already spills"
         )
-        spills = _over(kernel, plan(kernel, flags + 1)).values()
+        at_depth = readings.get(flags + 1, kernel)
+        spills = _over(kernel, plan(at_depth, flags + 1)).values()
         yield f"{lasts}: {', '.join(spills)}"
-    compiles = last_depth_that_compiles(kernel)
+    compiles = found.last_depth_that_compiles
     if compiles is not None:
-        rejected = plan(kernel, compiles + 1)
+        rejected = plan(readings.get(compiles + 1, kernel), compiles + 1)
         reason = _over(kernel, rejected).get(CROSS_CORE, rejected.rejected)
         up_to = f"up to depth {compiles}" if compiles else "no depth"
         yield (
             f"the compiler takes {up_to}; depth {compiles + 1} is rejected: {reason}"
         )
-    if kernel.buffers:
-        yield from _memory_limits(kernel)
+    if found.memories:
+        yield from _memory_limit_lines(kernel, readings, found)
 
 
 def _over(kernel, depth_plan):
@@ -899,8 +948,8 @@ def _over(kernel, depth_plan):
     }
 
 
-def _memory_limits(kernel):
-    memory = last_depth_in_memory(kernel)
+def _memory_limit_lines(kernel, readings, found):
+    memory = found.last_depth_in_memory
     if memory is None:
         yield "memory lasts to any depth"
     else:
@@ -911,56 +960,43 @@ def _memory_limits(kernel):
         )
         needs = [
             f"{each.name} {_demand(each)}"
-            for each in plan(kernel, memory + 1).memories
+            for each in plan(readings.get(memory + 1, kernel), memory + 1).memories
             if each.overflows
         ]
         yield f"{lasts} {', '.join(needs)}"
-    first = binds_first(kernel)
-    if first:
+    if found.binds_first:
         yield {
             "flag slots": "flag slots bind first",
             "memory": "memory binds first",
             "both": "flag slots and memory bind at the same depth",
-        }[first]
-    for name in kernel.memories:
-        largest = largest_stage_for_flags(kernel, name)
-        if largest:
+        }[found.binds_first]
+    for each in found.memories:
+        if each.largest_stage_for_flags:
             yield (
-                f"in {name}, flag slots bind first while a stage takes at most"
-                f" {largest} bytes (it takes {stage_bytes(kernel, name)})"
+                f"in {each.name}, flag slots bind first while a stage takes at most"
+                f" {each.largest_stage_for_flags} bytes (it takes {each.stage_bytes})"
             )
-        elif largest == 0:
-            yield f"in {name}, flag slots never bind first"
+        elif each.largest_stage_for_flags == 0:
+            yield f"in {each.name}, flag slots never bind first"
 
 
 def json_report(
-    kernel: Kernel, depths: Iterable[int], read: Sequence[object] = ()
+    kernel: Kernel,
+    depths: Iterable[int],
+    readings: Mapping[int, Kernel] = {},
+    read: Sequence[object] = (),
 ) -> Iterator[str]:
-    """The same as one JSON document, a line per depth; read is what it says of the
-    texts that the kernel was read from."""
+    """The same as one JSON document, a line per depth; readings are as for limits(),
+    and read is what it says of the texts that they were read from."""
     yield '{"depths": ['
     comma = ""
     for depth in depths:
+        document = _depth_document(plan(readings.get(depth, kernel), depth))
         # What json does not know are dataclasses, whose fields are the document's.
-        yield comma + json.dumps(_depth_document(plan(kernel, depth)), default=vars)
+        yield comma + json.dumps(document, default=vars)
         comma = ","
-    answer = {
-        "last_depth_without_spill": last_depth_without_spill(kernel),
-        "last_depth_that_compiles": last_depth_that_compiles(kernel),
-        "last_depth_in_memory": last_depth_in_memory(kernel),
-        "binds_first": binds_first(kernel),
-        "memories": [
-            {
-                "name": name,
-                "bytes": kernel.capacities[name],
-                "stage_bytes": stage_bytes(kernel, name),
-                "largest_stage_for_flags": largest_stage_for_flags(kernel, name),
-            }
-            for name in kernel.memories
-        ],
-        "read": read,
-    }
-    yield f"], {json.dumps(answer)[1:]}"
+    answer = {**vars(limits(kernel, readings)), "read": read}
+    yield f"], {json.dumps(answer, default=vars)[1:]}"
 
 
 def _depth_document(depth_plan):
@@ -1745,14 +1781,13 @@ def _readings(options):
     return [readings[depth] for depth in sorted(readings, reverse=True)]
 
 
-def _kernel(options, readings):
-    """The kernel that the options describe."""
-    kernels = {each.depth: each.kernel for each in readings} or {
-        0: Kernel(options.sync_point or BUILT_IN)  # of no depth
-    }
+def _kernels(options, readings):
+    """The kernel that the options describe, and what takes its place at the depths that
+    were read."""
     locks = options.lock_reserved
-    for depth, kernel in kernels.items():
-        kernels[depth] = replace(
+
+    def with_options(kernel):
+        return replace(
             kernel,
             cross_core=options.cross_core,
             sharing=options.sharing,
@@ -1761,13 +1796,16 @@ def _kernel(options, readings):
             buffers=[*kernel.buffers, *options.buffer],
             capacities={**kernel.capacities, **dict(options.memory)},
         )
-    deepest = kernels.pop(max(kernels))
-    return replace(deepest, readings=kernels)
+
+    by_depth = {each.depth: with_options(each.kernel) for each in readings}
+    if by_depth:
+        return by_depth[max(by_depth)], by_depth
+    return with_options(Kernel(options.sync_point or BUILT_IN)), by_depth
 
 
-def _check_that_all_counts(options, kernel, readings):
+def _check_that_all_counts(options, kernel, by_depth, readings):
     """Refuse a capacity and reserved ids that nothing is there for."""
-    kernels = kernel, *kernel.readings.values()
+    kernels = kernel, *by_depth.values()
     named = [memory for memory, _ in options.memory]
     for memory in named:
         what = f"argument --memory: {memory!r}"
@@ -1823,8 +1861,8 @@ def _lines(args):
     try:
         options = _options(parser, args)
         readings = _readings(options)
-        kernel = _kernel(options, readings)
-        _check_that_all_counts(options, kernel, readings)
+        kernel, by_depth = _kernels(options, readings)
+        _check_that_all_counts(options, kernel, by_depth, readings)
     except ValueError as error:
         parser.error(str(error))
     for note in _notes(options, readings):
@@ -1834,13 +1872,14 @@ def _lines(args):
         or options.max_depth
         or max(
             4,
-            (last_depth_without_spill(kernel) or 0) + 1,
-            *(each.depth for each in readings),
+            (limits(kernel, by_depth).last_depth_without_spill or 0) + 1,
+            *by_depth,
         )
     )
     depths = range(options.depth or 1, last + 1)
     if options.json:
-        yield from json_report(kernel, depths, [*map(_reading_document, readings)])
+        read = [*map(_reading_document, readings)]
+        yield from json_report(kernel, depths, by_depth, read)
         return
     if readings:
         yield from _reading_lines(readings, kernel)
@@ -1848,6 +1887,7 @@ def _lines(args):
     yield from text_report(
         kernel,
         depths,
+        by_depth,
         blocks=not options.summary,
         table=options.summary or not options.depth,
     )

@@ -12,15 +12,13 @@ from typing import Any
 from flag_budget import (
     Buffer,
     Kernel,
+    Limits,
+    MemoryLimit,
     Plan,
     SyncPoint,
-    binds_first,
-    largest_stage_for_flags,
-    last_depth_in_memory,
-    last_depth_that_compiles,
-    last_depth_without_spill,
+    limits,
     plan,
-    stage_bytes,
+    text_report,
 )
 from tests import complaint, error_of, run
 
@@ -35,7 +33,7 @@ def buffer(rest: str, memory: str = "ub") -> str:
     return f"--buffer={name},memory={memory},bytes={rest}"
 
 
-def limits(*args: str) -> list[str]:
+def limit_lines(*args: str) -> list[str]:
     """The lines below the table."""
     status, out, err = run("--summary", "--depth=1", *args)
     assert (status, err) == (0, ""), err
@@ -49,8 +47,8 @@ def document(*args: str) -> Any:
     return json.loads(out)
 
 
-class Limits(unittest.TestCase):
-    """The lines below the table."""
+class BelowTheTable(unittest.TestCase):
+    """The limits."""
 
     maxDiff = None
 
@@ -64,7 +62,7 @@ class Limits(unittest.TestCase):
         args += [f"--sync-point=cross{number},event=cross-core" for number in range(4)]
         args += [buffer("33024"), buffer("132608,versions=1")]
         self.assertEqual(
-            limits(*args),
+            limit_lines(*args),
             [
                 "flag slots last to depth 2; depth 3 is the first to spill:"
                 " M_MTE1 9/8, MTE1_M 9/8",
@@ -124,7 +122,7 @@ class Limits(unittest.TestCase):
             ),
         ):
             with self.subTest(args):
-                self.assertEqual(limits(*args)[0], line)
+                self.assertEqual(limit_lines(*args)[0], line)
 
     def test_second_line(self) -> None:
         cross_core = ["--sync-point=a,event=cross-core,versions=9", "--reserve=7"]
@@ -161,10 +159,10 @@ class Limits(unittest.TestCase):
             ),
         ):
             with self.subTest(args):
-                self.assertEqual(limits(*args)[1:], [line])
+                self.assertEqual(limit_lines(*args)[1:], [line])
         for args in ([FIXED], [TOO_WIDE], ["--sync-point=a,max-versions=32"]):
             with self.subTest(args):
-                self.assertEqual(len(limits(*args)), 1)
+                self.assertEqual(len(limit_lines(*args)), 1)
 
     def test_third_line(self) -> None:
         for args, line in (
@@ -201,7 +199,7 @@ class Limits(unittest.TestCase):
             ),
         ):
             with self.subTest(args):
-                third = [line for line in limits(FIXED, *args) if "memory" in line]
+                third = [line for line in limit_lines(FIXED, *args) if "memory" in line]
                 self.assertEqual(third[0], line)
 
     def test_fourth_line(self) -> None:
@@ -219,7 +217,7 @@ class Limits(unittest.TestCase):
             ([FIXED, buffer("1,versions=1")], []),
         ):
             with self.subTest(args):
-                found = [line for line in limits(*args) if "bind" in line]
+                found = [line for line in limit_lines(*args) if "bind" in line]
                 self.assertEqual(
                     [line for line in found if not line.startswith("in ")], lines
                 )
@@ -260,14 +258,21 @@ class Limits(unittest.TestCase):
             ([buffer("1,max-versions=7")], []),
         ):
             with self.subTest(args):
-                found = [line for line in limits(ONE, *args) if line.startswith("in ")]
+                found = [
+                    line for line in limit_lines(ONE, *args) if line.startswith("in ")
+                ]
                 self.assertEqual(found, lines)
         self.assertEqual(
-            [line for line in limits(FIXED, buffer("1")) if line.startswith("in ")], []
+            [
+                line
+                for line in limit_lines(FIXED, buffer("1"))
+                if line.startswith("in ")
+            ],
+            [],
         )
 
     def test_no_lines_without_buffers(self) -> None:
-        self.assertEqual(len(limits(ONE)), 2)
+        self.assertEqual(len(limit_lines(ONE)), 2)
 
     def test_the_stage_at_which_it_turns_is_exact(self) -> None:
         for capacity in (*range(1, 60), 253952):
@@ -281,41 +286,92 @@ class Limits(unittest.TestCase):
                     buffers=[Buffer("b", "ub", 1), *beside],
                     capacities={"ub": capacity},
                 )
-                largest = largest_stage_for_flags(kernel, "ub")
+                (memory,) = limits(kernel).memories
+                largest = memory.largest_stage_for_flags
                 assert largest is not None
                 if largest:
                     stage = Buffer("b", "ub", largest)
                     binding = replace(kernel, buffers=[stage, *beside])
-                    self.assertEqual(binds_first(binding), "flag slots", capacity)
+                    self.assertEqual(
+                        limits(binding).binds_first, "flag slots", capacity
+                    )
                 beyond = replace(
                     kernel, buffers=[Buffer("b", "ub", largest + 1), *beside]
                 )
-                self.assertNotEqual(binds_first(beyond), "flag slots", capacity)
+                self.assertNotEqual(limits(beyond).binds_first, "flag slots", capacity)
 
     def test_limits_are_those_of_the_plans(self) -> None:
         kernel = Kernel(
             [SyncPoint("a"), SyncPoint("b", "cross-core", max_versions=5)],
             buffers=[Buffer("x", "l1", 99 * 1024), Buffer("y", "l1", 10, versions=3)],
         )
-        limits: list[tuple[int | None, Callable[[Plan], bool]]] = [
-            (last_depth_without_spill(kernel), lambda at: not at.spilled),
-            (last_depth_that_compiles(kernel), lambda at: not at.rejected),
-            (last_depth_in_memory(kernel), lambda at: not at.out_of_memory),
+        found = limits(kernel)
+        lasts: list[tuple[int | None, Callable[[Plan], bool]]] = [
+            (found.last_depth_without_spill, lambda at: not at.spilled),
+            (found.last_depth_that_compiles, lambda at: not at.rejected),
+            (found.last_depth_in_memory, lambda at: not at.out_of_memory),
         ]
-        for last, fine in limits:
+        for last, fine in lasts:
             assert last
             self.assertTrue(all(fine(plan(kernel, each + 1)) for each in range(last)))
             self.assertFalse(fine(plan(kernel, last + 1)))
-        self.assertEqual(stage_bytes(kernel, "l1"), 99 * 1024)
-        # Another kernel, though it differs only in what its hash leaves out.
-        read = replace(kernel, readings={2: Kernel([SyncPoint("c", versions=9)])})
-        self.assertEqual(last_depth_without_spill(kernel), 8)
-        self.assertEqual(last_depth_without_spill(read), 1)
-        for bytes_of in (stage_bytes, largest_stage_for_flags):
-            self.assertEqual(
-                error_of(bytes_of, kernel, "l2"),
-                "memory 'l2': expected one of ub l1 l0a l0b l0c",
+        (memory,) = found.memories
+        self.assertEqual(memory.stage_bytes, 99 * 1024)
+
+    def test_limits_look_at_the_kernel_of_each_depth(self) -> None:
+        kernel = Kernel([SyncPoint("a")])
+        readings = {2: Kernel([SyncPoint("c", versions=9)])}
+        self.assertEqual(limits(kernel).last_depth_without_spill, 8)
+        self.assertEqual(limits(kernel, readings).last_depth_without_spill, 1)
+
+    def test_buffers_that_only_a_reading_has(self) -> None:
+        kernel = Kernel([SyncPoint("a")])
+        readings = {3: replace(kernel, buffers=[Buffer("b", "ub", 249 * 1024)])}
+        found = limits(kernel, readings)
+        self.assertEqual(
+            found,
+            Limits(8, 32, 2, "memory", (MemoryLimit("ub", 248 * 1024, 0, None),)),
+        )
+        lines = [*text_report(kernel, [3], readings, blocks=False)]
+        self.assertEqual(
+            lines[1:],
+            [
+                "    3  3/8   0/32  747K/248K  out of memory: ub",
+                "flag slots last to depth 8; depth 9 is the first to spill: ids 9/8",
+                "the compiler takes up to depth 32; depth 33 is rejected:"
+                " lock pool 33/32",
+                "memory lasts to depth 2; depth 3 needs ub 747K/248K",
+                "memory binds first",
+            ],
+        )
+
+    def test_fifth_line_is_of_the_kernel_that_spills(self) -> None:
+        buffers = [Buffer("b", "ub", 24 * 1024)]
+        kernel = Kernel([SyncPoint("a", versions=1)], buffers=buffers)
+        for versions, stage, largest in (
+            (11, 0, None),
+            (None, 24 * 1024, 248 * 1024 // 5),
+        ):
+            reading = Kernel(
+                [SyncPoint("a", versions=9)],
+                buffers=[replace(buffers[0], versions=versions)],
             )
+            found = limits(kernel, {5: reading, 10: kernel})
+            self.assertEqual(found.last_depth_without_spill, 4)
+            (memory,) = found.memories
+            self.assertEqual(
+                (memory.stage_bytes, memory.largest_stage_for_flags), (stage, largest)
+            )
+
+    def test_readings_are_at_depths(self) -> None:
+        kernel = Kernel([SyncPoint("a")])
+        for depth in (0, "x", 10**18 + 1):
+            self.assertEqual(
+                error_of(limits, kernel, {depth: kernel}),
+                f"depth {depth!r}: expected a whole number from 1 to 10^18",
+            )
+        found = limits(kernel, {10**18: kernel})
+        self.assertEqual(found.last_depth_without_spill, 8)
 
 
 class Depths(unittest.TestCase):
@@ -619,8 +675,8 @@ class Declarations(unittest.TestCase):
         kernel = Kernel([point], capacities={"ub": 196608})
         self.assertEqual(kernel.capacities["ub"], 196608)
         self.assertEqual(kernel.capacities["l1"], 524288)
-        self.assertIsNone(last_depth_in_memory(kernel))
-        self.assertIsNone(binds_first(kernel))
+        self.assertIsNone(limits(kernel).last_depth_in_memory)
+        self.assertIsNone(limits(kernel).binds_first)
         self.assertEqual(kernel.memories, ())
         kernel = replace(kernel, buffers=[Buffer("b", "ub", 1)])
         self.assertEqual(hash(kernel), hash(replace(kernel)))

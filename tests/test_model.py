@@ -12,7 +12,7 @@ from flag_budget import (
     Kernel,
     SyncPoint,
     knapsack_keep,
-    last_depth_without_spill,
+    limits,
     plan,
 )
 from tests import error_of
@@ -88,5 +88,6 @@ class Plans(unittest.TestCase):
             (True, "always", 5),
         ):
             kernel = Kernel(BUILT_IN, cross_core, sharing)
-            self.assertEqual(last_depth_without_spill(kernel), depth)
-        self.assertEqual(last_depth_without_spill(Kernel([SyncPoint("a")], True)), 16)
+            self.assertEqual(limits(kernel).last_depth_without_spill, depth)
+        found = limits(Kernel([SyncPoint("a")], True))
+        self.assertEqual(found.last_depth_without_spill, 16)

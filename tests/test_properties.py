@@ -6,19 +6,20 @@ import json
 import random
 import re
 import unittest
+from dataclasses import asdict, replace
 from itertools import chain, combinations
+from typing import Any
 
 from flag_budget import (
     CROSS_CORE,
     Buffer,
     Kernel,
+    Limits,
     Namespace,
     Plan,
     SyncPoint,
     json_report,
-    last_depth_in_memory,
-    last_depth_that_compiles,
-    last_depth_without_spill,
+    limits,
     plan,
     text_report,
 )
@@ -63,6 +64,14 @@ def random_kernel(dice: random.Random) -> Kernel:
     )
 
 
+def random_readings(dice: random.Random, kernel: Kernel) -> dict[int, Kernel]:
+    """Other kernels at some depths, or the same one."""
+    return {
+        depth: dice.choice([random_kernel(dice), kernel])
+        for depth in dice.sample(range(1, 70), dice.choice([0, 1, 3, 6]))
+    }
+
+
 def allocations(namespace: Namespace) -> dict[tuple[str, int], int]:
     """By placement and base, how wide each allocation is."""
     widths: dict[tuple[str, int], int] = {}
@@ -77,6 +86,7 @@ class Properties(unittest.TestCase):
 
     kernels: list[Kernel]
     plans: list[tuple[Kernel, Plan]]
+    answers: list[tuple[Kernel, dict[int, Kernel], Limits]]
 
     @classmethod
     def setUpClass(cls) -> None:
@@ -88,6 +98,10 @@ class Properties(unittest.TestCase):
             for kernel in cls.kernels
             for depth in range(1, 13)
         ]
+        cls.answers = []
+        for kernel in cls.kernels:
+            readings = random_readings(dice, kernel)
+            cls.answers.append((kernel, readings, limits(kernel, readings)))
 
     def test_kept_ids_do_not_overlap_and_lie_within_the_slots(self) -> None:
         for kernel, at in self.plans:
@@ -151,39 +165,70 @@ class Properties(unittest.TestCase):
             self.assertEqual(at.rejected is not None, over)
 
     def test_limits_are_those_of_the_plans(self) -> None:
-        for kernel in self.kernels:
-            plans = {depth: plan(kernel, depth) for depth in range(1, 62)}
+        for kernel, readings, found in self.answers:
+            plans = [
+                plan(readings.get(depth, kernel), depth) for depth in range(1, 130)
+            ]
             for limit, what in (
-                (last_depth_without_spill(kernel), "spilled"),
-                (last_depth_that_compiles(kernel), "rejected"),
-                (last_depth_in_memory(kernel), "out_of_memory"),
+                (found.last_depth_without_spill, "spilled"),
+                (found.last_depth_that_compiles, "rejected"),
+                (found.last_depth_in_memory, "out_of_memory"),
             ):
-                first = next((d for d, at in plans.items() if getattr(at, what)), None)
-                self.assertEqual(limit, first and first - 1, (kernel, what))
+                first = next((at.depth for at in plans if getattr(at, what)), None)
+                self.assertEqual(limit, first and first - 1, (kernel, readings, what))
+
+    def test_what_binds_first(self) -> None:
+        for kernel, readings, found in self.answers:
+            held = any(each.buffers for each in (kernel, *readings.values()))
+            self.assertEqual(bool(found.memories), held)
+            ends = found.last_depth_without_spill, found.last_depth_in_memory
+            flags, memory = (10**18 if end is None else end for end in ends)
+            if flags == memory:
+                expected = None if flags == 10**18 else "both"
+            else:
+                expected = "flag slots" if flags < memory else "memory"
+            self.assertEqual(found.binds_first, expected if held else None)
+
+    def test_largest_stage_is_exact(self) -> None:
+        checked = 0
+        for kernel, readings, found in self.answers:
+            if found.last_depth_without_spill is None:
+                for memory in found.memories:
+                    self.assertIsNone(memory.largest_stage_for_flags)
+                continue
+            depth = found.last_depth_without_spill + 1
+            spilling = readings.get(depth, kernel)
+            for memory in found.memories:
+                largest = memory.largest_stage_for_flags
+                if largest is None:
+                    self.assertEqual(memory.stage_bytes, 0)
+                    continue
+                checked += 1
+                # All of the stage in one buffer.
+                rest = [
+                    buffer
+                    for buffer in spilling.buffers
+                    if buffer.memory != memory.name
+                    or buffer.versions
+                    or buffer.max_versions
+                ]
+                for stage, fits in ((largest, True), (largest + 1, False)):
+                    if stage:
+                        buffers = [*rest, Buffer("stage", memory.name, stage)]
+                        at_depth = plan(replace(spilling, buffers=buffers), depth)
+                        over = memory.name in at_depth.out_of_memory
+                        self.assertEqual(not over, fits, (kernel, readings))
+        self.assertGreater(checked, 20)
 
     def test_text_and_json_agree(self) -> None:
-        for kernel in self.kernels[:60]:
-            depths = range(1, 6)
-            text = "\n".join(text_report(kernel, depths))
-            document = json.loads("".join(json_report(kernel, depths)))
+        depths = range(1, 8)
+        for kernel, readings, found in self.answers[:60]:
+            text = "\n".join(text_report(kernel, depths, readings))
+            document = json.loads("".join(json_report(kernel, depths, readings)))
             *blocks, table = text.split("\n\n")
             for block, at in zip(blocks, document["depths"]):
-                self.assertIn(f"depth={at['depth']} ", block)
-                for namespace in at["namespaces"]:
-                    for point in namespace["sync_points"]:
-                        where = "base" if point["placement"] == "flag" else "lock"
-                        line = (
-                            rf"^{point['name']} +{where} {point['base']} +id = i %"
-                            rf" {point['num_versions']} +\+ {point['base']}$"
-                        )
-                        self.assertRegex(block, re.compile(line, re.MULTILINE))
-                for memory in at["memories"]:
-                    line = (
-                        f"memory {memory['name']}: {memory['used']}/{memory['bytes']}"
-                    )
-                    self.assertIn(line, block.splitlines())
-                self.assertEqual("rejects this depth" in block, at["error"] is not None)
-            rows = table.splitlines()[1:6]
+                self.check_block(block, at)
+            _, *rows = table.splitlines()
             for row, at in zip(rows, document["depths"]):
                 verdict = row.split("  ")[-1]
                 self.assertEqual("rejected: " in verdict, at["error"] is not None)
@@ -191,10 +236,30 @@ class Properties(unittest.TestCase):
                     "out of memory: " in verdict, bool(at["out_of_memory"])
                 )
                 self.assertIn(f" {at['lock_pool']['used']}/32 ", row)
-            for key, words in (
-                ("last_depth_without_spill", "flag slots last to depth"),
-                ("last_depth_that_compiles", "the compiler takes up to depth"),
-                ("last_depth_in_memory", "memory lasts to depth"),
+            memories = list(map(asdict, found.memories))
+            self.assertEqual(document.pop("read"), [])
+            self.assertEqual(len(document.pop("depths")), len(depths))
+            self.assertEqual(document, {**asdict(found), "memories": memories})
+            for last, words in (
+                (found.last_depth_without_spill, "flag slots last to depth"),
+                (found.last_depth_that_compiles, "the compiler takes up to depth"),
+                (found.last_depth_in_memory, "memory lasts to depth"),
             ):
-                if document[key]:
-                    self.assertIn(f"\n{words} {document[key]};", table)
+                if last:
+                    self.assertIn(f"\n{words} {last};", table)
+            self.assertEqual("\nmemory " in table, bool(found.memories))
+
+    def check_block(self, block: str, at: dict[str, Any]) -> None:
+        self.assertIn(f"depth={at['depth']} ", block)
+        for namespace in at["namespaces"]:
+            for point in namespace["sync_points"]:
+                where = "base" if point["placement"] == "flag" else "lock"
+                line = (
+                    rf"^{re.escape(point['name'])} +{where} {point['base']} +id = i %"
+                    rf" {point['num_versions']} +\+ {point['base']}$"
+                )
+                self.assertRegex(block, re.compile(line, re.MULTILINE))
+        for memory in at["memories"]:
+            line = f"memory {memory['name']}: {memory['used']}/{memory['bytes']}"
+            self.assertIn(line, block.splitlines())
+        self.assertEqual("rejects this depth" in block, at["error"] is not None)

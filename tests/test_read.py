@@ -1075,6 +1075,17 @@ the compiler takes up to depth 16; depth 17 is rejected: lock pool 34/32
         out = run(*args, "--summary").out
         self.assertIn("memory lasts to depth 2; depth 3 needs ub 310K/248K\n", out)
 
+    def test_flags_and_memory_end_at_a_depth_of_its_own(self) -> None:
+        args = [f"--read={CASES / f'reading.d{depth}.tir'}" for depth in (10, 5)]
+        self.assertEqual(
+            run(*args, "--summary").out.splitlines()[-3:],
+            [
+                "flag slots last to depth 4; depth 5 is the first to spill: V_S 9/8",
+                "memory lasts to depth 4; depth 5 needs ub 266.5K/248K",
+                "flag slots and memory bind at the same depth",
+            ],
+        )
+
     def test_columns_of_memories(self) -> None:
         def text(scope: str) -> str:
             return ALLOCATION.format("(256,)", scope)
