@@ -1,10 +1,19 @@
-"""The tests: `python3 -m unittest` from the project's root."""
+"""The tests: `python3 -m unittest` from the project's root.
+
+answers   commands, and what they print, to the letter
+cases     small TIR that is easy to get wrong
+compiled  what tilelang printed for whole kernels, KERNEL.dDEPTH.tir
+kernels   kernels that are declared by hand, and chips, as files of options
+vectors   what the compiler's passes did, recorded by record_vectors.py
+"""
 
 from __future__ import annotations
 
 import contextlib
 import io
+import json
 import os
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -34,6 +43,13 @@ def run(*args: str) -> Result:
     return Result(status, out.getvalue(), err.getvalue())
 
 
+def document(*args: str) -> Any:
+    """What --json prints; notes may be printed too."""
+    status, out, err = run("--json", *args)
+    assert status == 0, err
+    return json.loads(out)
+
+
 def complaint(*args: str) -> str:
     """What the command says is wrong with these arguments, behind the usage."""
     status, out, err = run(*args)
@@ -51,6 +67,12 @@ def error_of(call: Callable[..., object], *args: Any, **options: Any) -> str:
     except ValueError as error:
         return str(error)
     raise AssertionError(f"no ValueError of {args}, {options}")
+
+
+def console_steps(text: str) -> list[tuple[str, str]]:
+    """The commands after each "$ ", and the lines that follow them."""
+    steps = re.split(r"^\$ ", text, flags=re.MULTILINE)[1:]
+    return [(step.partition("\n")[0], step.partition("\n")[2]) for step in steps]
 
 
 def as_recorded(depth: dict[str, Any]) -> dict[str, Any]:

@@ -57,25 +57,6 @@ class BadInput(unittest.TestCase):
                 f"argument {names[1]}: not allowed with argument {names[0]}",
             )
 
-    def test_one_value(self) -> None:
-        for option, values in (
-            ("--depth", "3 and 4"),
-            ("--max-depth", "3 and 4"),
-            ("--lock-reserved", "3 and 4"),
-        ):
-            self.assert_error(
-                [option, "3", option, "4"],
-                f"argument {option}: {values}: expected one value",
-            )
-        self.assert_error(
-            ["--lock-reserved=0", "--lock-reserved=0"],
-            "argument --lock-reserved: 0 and 0: expected one value",
-        )
-        self.assert_error(
-            ["--sharing", "--sharing=on-demand"],
-            "argument --sharing: 'always' and 'on-demand': expected one value",
-        )
-
     def test_unknown(self) -> None:
         self.assert_error(["--dep", "3"], "unrecognized arguments: --dep 3")
         for args, unknown in (
@@ -89,14 +70,19 @@ class BadInput(unittest.TestCase):
             )
 
     def test_what_argparse_stumbles_over(self) -> None:
-        for option in ("--depth", "--sync-point", "--sharing", "--reserve", "--read"):
-            expected = f"argument {option}: '--': expected another value"
-            self.assert_error([f"{option}=--"], expected)
+        options = (
+            *("depth", "max-depth", "sync-point", "buffer", "memory", "sharing"),
+            *("reserve", "read"),
+        )
+        for arg in (*(f"--{option}=--" for option in options), "-h="):
+            expected = f"argument {arg!r}: expected another value"
+            self.assert_error([arg], expected)
             with tempfile.TemporaryDirectory() as folder:
                 path = Path(folder, "args")
-                path.write_text(f"{option}=--", "utf-8")
+                path.write_text(arg, "utf-8")
                 self.assert_error([f"@{path}"], expected)
-        self.assert_error(["-h="], "argument -h: '': expected another value")
+        for args in (["--depth", "--"], ["--summary=--"], ["-h=x"], ["--read=--="]):
+            self.assertIn("argument", complaint(*args))
 
     def test_sync_points(self) -> None:
         keys = "expected event=, versions=, max-versions=, cross-iter, share="
@@ -175,15 +161,27 @@ class BadInput(unittest.TestCase):
     def test_reserve(self) -> None:
         ids = "expected an id or a range of ids, as in 15 or 14,15 or 0-3,9"
         for part in ("x", "", "1-", "-1", "1-x", "1--2", "0x1", "1.5", " 4", "9-3"):
+            for event in ("", "cross-core="):
+                text = f"{event}3,{part}"
+                self.assert_error(
+                    [f"--reserve={text}"],
+                    f"argument --reserve: {text!r}: {part!r}: {ids}",
+                )
+        ids = "expected an id or a range of ids from 0 to 7, as in 7 or 6,7 or 4-7"
+        for part in ("8", "x", "", "1-8", "3-2"):
             self.assert_error(
-                [f"--reserve=3,{part}"],
-                f"argument --reserve: '3,{part}': {part!r}: {ids}",
+                [f"--reserve=V_S={part}"],
+                f"argument --reserve: 'V_S={part}': {part!r}: {ids}",
             )
-        self.assert_error(
-            ["--reserve=1,3-5", "--sync-point=a,event=MTE2_V"],
-            "argument --reserve: 1, 3, 4, 5: expected a sync point that is a cross-core"
-            " flag",
+        event = (
+            "expected cross-core, or PROD_CONS of two different pipes of"
+            " FIX M MTE1 MTE2 MTE3 S V"
         )
+        for text, name in (("V_V=1", "V_V"), ("=1", ""), ("a=b=1", "a=b")):
+            self.assert_error(
+                [f"--reserve={text}"],
+                f"argument --reserve: {text!r}: event {name!r}: {event}",
+            )
 
     def test_reserve_ranges(self) -> None:
         for text, reserved in (
@@ -199,8 +197,14 @@ class BadInput(unittest.TestCase):
         ):
             out = run("--cross-core", "--depth=1", f"--reserve={text}").out
             self.assertIn(f"\nreserved : {reserved}\n", out)
-        twice = run("--cross-core", "--depth=1", "--reserve=3", "--reserve=4").out
-        self.assertIn("\nreserved : 3, 4\n", twice)
+        options = ("--reserve=3", "--reserve=4", "--reserve=cross-core=9,19")
+        out = run("--cross-core", "--depth=1", *options).out
+        self.assertIn("\nreserved : 3, 4, 9\n", out)
+        points = ("--sync-point=a,event=V_S", "--sync-point=b,event=S_V")
+        for text, reserved in (("7", "7"), ("0-7", "0, 1, 2, 3, 4, 5, 6, 7")):
+            out = run("--depth=1", *points, f"--reserve=S_V={text}").out
+            self.assertIn(f"[S_V]\nblocks: b=1\nreserved : {reserved}\n", out)
+            self.assertEqual(out.count("reserved"), 1)
 
     def test_lock_reserved(self) -> None:
         for text in ("33", "-1", "x", ""):
@@ -212,13 +216,23 @@ class BadInput(unittest.TestCase):
         for text in ("0", "32"):
             self.assertEqual(run("--lock-reserved", text).status, 0)
 
-    def test_share_groups_without_sharing(self) -> None:
-        points = ["--depth=1", "--sync-point=a,share=g", "--sync-point=b"]
-        note = "note: without --sharing, share groups share no base id\n"
-        self.assertEqual(run(*points).err, note)
-        self.assertEqual(run(*points).status, 0)
-        self.assertEqual(run(*points, "--sharing").err, "")
-        self.assertEqual(run("--depth=1", "--sync-point=b").err, "")
+    def test_python_reservations(self) -> None:
+        point = flag_budget.SyncPoint("a")
+        event = (
+            "expected Cube-Vector, or PROD_CONS of two different pipes of"
+            " FIX M MTE1 MTE2 MTE3 S V"
+        )
+        for reserved, expected in (
+            ({"V_S": [8]}, "reserved V_S id 8: expected a whole number from 0 to 7"),
+            ({"V_S": [-1]}, "reserved V_S id -1: expected a whole number from 0 to 7"),
+            ({"cross-core": [1]}, f"namespace 'cross-core': {event}"),
+            ({None: [1]}, f"namespace None: {event}"),
+        ):
+            self.assertEqual(
+                error_of(flag_budget.Kernel, [point], reserved=reserved), expected
+            )
+        kernel = flag_budget.Kernel([point], reserved={"V_S": [7, 7], "S_V": []})
+        self.assertEqual(kernel.reserved, {"V_S": {7}})
 
     def test_python_declarations(self) -> None:
         point = flag_budget.SyncPoint("a")
@@ -234,15 +248,19 @@ class BadInput(unittest.TestCase):
             ),
             (
                 lambda: flag_budget.Kernel([point], lock_reserved=33),
-                "lock_reserved 33: expected 0 to 32",
+                "lock_reserved 33: expected a whole number from 0 to 32",
             ),
             (
                 lambda: flag_budget.Kernel([point], lock_reserved=-1),
-                "lock_reserved -1: expected 0 to 32",
+                "lock_reserved -1: expected a whole number from 0 to 32",
             ),
             (
                 lambda: flag_budget.SyncPoint("a", versions=0),
                 f"versions 0: {NUMBER}",
+            ),
+            (
+                lambda: flag_budget.SyncPoint("a", versions="2"),  # type: ignore
+                f"versions '2': {NUMBER}",
             ),
             (
                 lambda: flag_budget.SyncPoint("a", versions=2.0),  # type: ignore
@@ -256,7 +274,7 @@ class BadInput(unittest.TestCase):
             ),
             (
                 lambda: flag_budget.Kernel([point], lock_reserved=1.5),  # type: ignore
-                "lock_reserved 1.5: expected 0 to 32",
+                "lock_reserved 1.5: expected a whole number from 0 to 32",
             ),
             (
                 lambda: flag_budget.plan(flag_budget.Kernel([point]), 10**18 + 1),
@@ -264,6 +282,85 @@ class BadInput(unittest.TestCase):
             ),
         ):
             self.assertEqual(error_of(declare), expected)
+
+
+class Composition(unittest.TestCase):
+    """Options that come together, as from several files."""
+
+    maxDiff = None
+
+    def test_the_last_value_counts(self) -> None:
+        for options, last in (
+            (("--depth=2", "--depth=3"), "--depth=3"),
+            (("--max-depth=2", "--max-depth=1"), "--max-depth=1"),
+            (("--lock-reserved=0", "--lock-reserved=7"), "--lock-reserved=7"),
+            (("--sharing", "--sharing=on-demand"), "--sharing=on-demand"),
+            (("--sharing=on-demand", "--sharing"), "--sharing=always"),
+        ):
+            self.assertEqual(run(*options), run(last))
+            self.assertEqual(run(last).status, 0)
+        buffer = "--buffer=b,memory=ub,bytes=1K"
+        self.assertEqual(
+            run(buffer, "--memory=ub=192K", "--memory=l1=8K", "--memory=ub=190K"),
+            run(buffer, "--memory=ub=190K"),
+        )
+
+    def test_a_chip_and_a_kernel(self) -> None:
+        a2, vec_add = (
+            f"@{ROOT}/tests/kernels/{name}.args" for name in ("a2", "vec_add")
+        )
+        self.assertEqual(run(a2, vec_add), run(vec_add))
+        handshake = f"@{ROOT}/tests/kernels/handshake.args"
+        out = run(a2, handshake, "--sharing", "always", "--depth=11").out
+        self.assertIn("\nreserved : 11, 12, 13, 14, 15\n", out)
+        self.assertIn("\n-> fits in 11 slots; no spill (0 slots spare)\n", out)
+        buffer = "--buffer=b,memory=ub,bytes=96K"
+        out = run(a2, vec_add, buffer, "--summary").out
+        self.assertIn("\nmemory lasts to depth 2; depth 3 needs ub 288K/192K\n", out)
+
+    def assert_notes(self, args: list[str], *notes: str) -> None:
+        with self.subTest(args):
+            status, _, err = run("--depth=1", *args)
+            self.assertEqual(status, 0)
+            self.assertEqual(err, "".join(f"note: {note}\n" for note in notes))
+
+    def test_options_without_effect(self) -> None:
+        read = ["--read", str(ROOT / "tests/compiled/axpy.d4.tir")]
+        mixed = ["--read", str(ROOT / "tests/compiled/mixed.d4.tir")]
+        one, two = "--sync-point=a,event=V_S", "--sync-point=b"
+        group = ["--sync-point=a,event=V_S,share=g", "--sync-point=b,share=g"]
+        reserve = (
+            "--reserve IDS has no effect: no sync point is a cross-core flag; say"
+            " --reserve MTE2_V=7 for an id of a hard_event"
+        )
+        for args, notes in (
+            (["--reserve=15"], [reserve]),
+            ([one, "--reserve=15", "--reserve=V_S=7"], [reserve]),
+            ([*read, "--reserve=15"], [reserve]),
+            ([*mixed, "--reserve=15"], []),
+            (["--reserve=15", "--cross-core"], []),
+            ([one, "--reserve=cross-core=15", "--reserve=S_V=7"], []),
+            (
+                [one, "--cross-core"],
+                ["--cross-core has no effect: every sync point has an event"],
+            ),
+            ([one, two, "--cross-core"], []),
+            ([*read, "--cross-core"], ["--cross-core has no effect beside --read"]),
+            ([*read, "--sharing"], ["--sharing has no effect beside --read"]),
+            (
+                [*group, "--sharing"],
+                [
+                    "--sharing has no effect: no two sync points of a namespace share a"
+                    " group"
+                ],
+            ),
+            ([*group, "--sync-point=c,share=g", "--sharing"], []),
+            (["--sharing"], []),
+            (group, ["without --sharing, share groups share no base id"]),
+            ([one], []),
+            ([], []),
+        ):
+            self.assert_notes(args, *notes)
 
 
 class RandomInput(unittest.TestCase):
@@ -307,10 +404,7 @@ class RandomInput(unittest.TestCase):
             with self.subTest(args):
                 status, out, err = run(*args)
                 self.assertEqual(status, 0)
-                self.assertIn(
-                    err,
-                    ("", "note: without --sharing, share groups share no base id\n"),
-                )
+                self.assertEqual(err.count("\n"), err.count("note: "))
                 if "--json" in args:
                     json.loads(out)
 

@@ -10,7 +10,7 @@ import sys
 import unittest
 
 import flag_budget
-from tests import ROOT
+from tests import ROOT, console_steps
 
 README = (ROOT / "README.md").read_text("utf-8")
 SOURCE = (ROOT / "flag_budget.py").read_text("utf-8")
@@ -38,8 +38,7 @@ class Readme(unittest.TestCase):
         for block in re.findall(
             r"^```console\n(.*?)^```", README, re.MULTILINE | re.DOTALL
         ):
-            for step in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
-                command, _, shown = step.partition("\n")
+            for command, shown in console_steps(block):
                 commands += 1
                 if command == "python3 -m unittest":
                     continue  # this very run

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from flag_budget import (
+    CROSS_CORE,
     Kernel,
     Plan,
     SyncPoint,
@@ -19,121 +20,9 @@ from flag_budget import (
     read_kernel,
     text_report,
 )
-from tests import ROOT, complaint, error_of, run
+from tests import ROOT, complaint, document, error_of, run
 
 VEC_ADD = f"@{ROOT / 'tests/kernels/vec_add.args'}"
-
-VEC_ADD_DEPTH_5 = """\
-depth=5 num_versions per sync point = 5 (fixed: store=1)
-[MTE2_V]
-blocks: load_x=5, load_y=5
-allocator sum = 10 ids
--> exceeds 8 slots: 0/1 knapsack keeps 5/8 slots as set/wait flags
-kept : load_x
-spilled : load_y -> asc_lock/asc_unlock mutex pool (blocking)
-load_x base 0 id = i % 5 + 0
-load_y lock 0 id = i % 5 + 0
-[V_MTE2]
-blocks: free_x=5, free_y=5
-allocator sum = 10 ids
--> exceeds 8 slots: 0/1 knapsack keeps 5/8 slots as set/wait flags
-kept : free_x
-spilled : free_y -> asc_lock/asc_unlock mutex pool (blocking)
-free_x base 0 id = i % 5 + 0
-free_y lock 5 id = i % 5 + 5
-[V_MTE3]
-blocks: store=1
-allocator sum = 1 ids
--> fits in 8 slots; no spill (7 slots spare)
-store base 0 id = i % 1 + 0
-lock pool: 10/32 slots
-"""
-
-VEC_ADD_SUMMARY = """\
-depth  MTE2_V  V_MTE2  V_MTE3  locks  verdict
-    1     2/8     2/8     1/8   0/32  fits
-    2     4/8     4/8     1/8   0/32  fits
-    3     6/8     6/8     1/8   0/32  fits
-    4     8/8     8/8     1/8   0/32  fits
-    5    10/8    10/8     1/8  10/32  spills load_y, free_y
-flag slots last to depth 4; depth 5 is the first to spill: MTE2_V 10/8, V_MTE2 10/8
-the compiler takes up to depth 8; depth 9 is rejected: lock pool 36/32
-"""
-
-VEC_ADD_JSON = {
-    "depths": [
-        {
-            "depth": 5,
-            "namespaces": [
-                {
-                    "name": "MTE2_V",
-                    "slots": 8,
-                    "ids": 10,
-                    "kept_slots": 5,
-                    "sync_points": [
-                        {
-                            "name": "load_x",
-                            "num_versions": 5,
-                            "placement": "flag",
-                            "base": 0,
-                        },
-                        {
-                            "name": "load_y",
-                            "num_versions": 5,
-                            "placement": "lock",
-                            "base": 0,
-                        },
-                    ],
-                },
-                {
-                    "name": "V_MTE2",
-                    "slots": 8,
-                    "ids": 10,
-                    "kept_slots": 5,
-                    "sync_points": [
-                        {
-                            "name": "free_x",
-                            "num_versions": 5,
-                            "placement": "flag",
-                            "base": 0,
-                        },
-                        {
-                            "name": "free_y",
-                            "num_versions": 5,
-                            "placement": "lock",
-                            "base": 5,
-                        },
-                    ],
-                },
-                {
-                    "name": "V_MTE3",
-                    "slots": 8,
-                    "ids": 1,
-                    "kept_slots": 1,
-                    "sync_points": [
-                        {
-                            "name": "store",
-                            "num_versions": 1,
-                            "placement": "flag",
-                            "base": 0,
-                        }
-                    ],
-                },
-            ],
-            "lock_pool": {"slots": 32, "used": 10, "cross_core": 0},
-            "spilled": ["load_y", "free_y"],
-            "error": None,
-            "memories": [],
-            "out_of_memory": [],
-        }
-    ],
-    "last_depth_without_spill": 4,
-    "last_depth_that_compiles": 8,
-    "last_depth_in_memory": None,
-    "binds_first": None,
-    "memories": [],
-    "read": [],
-}
 
 
 def placed(at_depth: Plan) -> dict[str, tuple[str, int]]:
@@ -149,11 +38,6 @@ def bases(at_depth: Plan) -> dict[str, int]:
     """The base of each sync point, none of which spills."""
     assert not at_depth.spilled, at_depth.spilled
     return {name: base for name, (_, base) in placed(at_depth).items()}
-
-
-def document(*args: str) -> Any:
-    """What --json prints."""
-    return json.loads(run("--json", *args).out)
 
 
 class Order(unittest.TestCase):
@@ -278,9 +162,99 @@ class Sharing(unittest.TestCase):
             for name, width in (("a", 5), ("b", 4), ("c", 3), ("d", 2))
         ]
         # 14 ids for 14 slots, which come in runs of 5, 5 and 4: none is left for d.
-        kernel = Kernel(points, True, "on-demand", reserved=[5, 11])
+        kernel = Kernel(points, True, "on-demand", reserved={CROSS_CORE: [5, 11]})
         self.assertEqual(bases(plan(kernel, 1)), {"a": 0, "b": 6, "c": 12, "d": 0})
         self.assertEqual(plan(replace(kernel, sharing=None), 1).spilled, ("d",))
+
+
+class Bases(unittest.TestCase):
+    """Sync points whose base ids were read."""
+
+    def kernel(self, *points: tuple[int, int | None], **options: Any) -> Kernel:
+        """Sync points a, b, c ..., each with its width and its base."""
+        event = options.pop("event", "MTE2_V")
+        return Kernel(
+            [
+                SyncPoint(name, event, versions=width, base=base)
+                for name, (width, base) in zip("abcdef", points)
+            ],
+            **options,
+        )
+
+    def test_ids_within_the_slots_stay(self) -> None:
+        for event, points in (
+            ("MTE2_V", [(1, 7), (4, 0)]),
+            ("MTE2_V", [(1, 7)]),
+            ("cross-core", [(3, 13), (2, 9)]),
+            (None, [(2, 1), (2, 4)]),
+        ):
+            at_1 = plan(self.kernel(*points, event=event), 1)
+            self.assertEqual(bases(at_1), dict(zip("ab", (base for _, base in points))))
+            widths = sum(width for width, _ in points)
+            (namespace,) = at_1.namespaces
+            self.assertEqual((namespace.ids, namespace.kept_slots), (widths, widths))
+
+    def test_else_what_is_kept_is_packed_in_id_order(self) -> None:
+        for event, points, expected in (
+            ("MTE2_V", [(1, 8), (4, 0)], [("flag", 4), ("flag", 0)]),
+            ("MTE2_V", [(3, 6), (4, 1)], [("flag", 4), ("flag", 0)]),
+            (
+                "MTE2_V",
+                [(3, 0), (6, 3), (2, 10), (1, 12)],
+                [("lock", 0), ("flag", 0), ("flag", 6), ("lock", 3)],
+            ),
+            ("cross-core", [(2, 15), (3, 1)], [("flag", 3), ("flag", 0)]),
+            ("cross-core", [(9, 16), (8, 0)], [("flag", 0), ("lock", 0)]),
+        ):
+            at_1 = plan(self.kernel(*points, event=event), 1)
+            self.assertEqual(placed(at_1), dict(zip("abcd", expected)))
+
+    def test_one_base_is_one_allocation(self) -> None:
+        kernel = self.kernel((3, 2), (2, 0), (4, 2))
+        self.assertEqual(bases(plan(kernel, 1)), {"a": 2, "b": 0, "c": 2})
+        self.assertEqual(plan(kernel, 1).namespaces[0].ids, 6)
+        kernel = self.kernel((3, 2), (2, 0), (4, 2), (3, 6))
+        self.assertEqual(
+            placed(plan(kernel, 1)),
+            {"a": ("flag", 0), "b": ("lock", 0), "c": ("flag", 0), "d": ("flag", 4)},
+        )
+
+    def test_bases_that_overlap(self) -> None:
+        self.assertEqual(
+            error_of(plan, self.kernel((2, 6), (4, 1), (3, 4)), 1),
+            "base 4 of 'c': expected at least 5, where the ids of 'b' end, or its base",
+        )
+        growing = Kernel([SyncPoint("a", base=0), SyncPoint("b", base=3)])
+        self.assertEqual(bases(plan(growing, 3)), {"a": 0, "b": 3})
+        self.assertEqual(
+            error_of(plan, growing, 4),
+            "base 3 of 'b': expected at least 4, where the ids of 'a' end, or its base",
+        )
+        apart = [SyncPoint("a", "MTE2_V", base=0), SyncPoint("b", "V_S", base=0)]
+        self.assertEqual(bases(plan(Kernel(apart), 8)), {"a": 0, "b": 0})
+
+    def test_share_groups_do_not_touch_them(self) -> None:
+        points = [SyncPoint("a", base=4, share="g"), SyncPoint("b", base=0, share="g")]
+        for sharing in ("always", "on-demand"):
+            self.assertEqual(
+                bases(plan(Kernel(points, sharing=sharing), 3)), {"a": 4, "b": 0}
+            )
+
+    def test_where_bases_do_not_count(self) -> None:
+        # One has none, or an id is reserved; then overlaps do not count either.
+        kernel = self.kernel((2, 5), (4, 5), (1, None))
+        self.assertEqual(bases(plan(kernel, 1)), {"a": 4, "b": 0, "c": 6})
+        kernel = self.kernel((2, 5), (4, 5), reserved={"MTE2_V": [1]})
+        self.assertEqual(bases(plan(kernel, 1)), {"a": 6, "b": 2})
+        kernel = self.kernel((2, 5), (4, 0), reserved={"V_S": [1]})
+        self.assertEqual(bases(plan(kernel, 1)), {"a": 5, "b": 0})
+
+    def test_base_out_of_range(self) -> None:
+        for base in (-1, 10**18 + 1, "0"):
+            self.assertEqual(
+                error_of(SyncPoint, "a", base=base),
+                f"base {base!r}: expected a whole number from 0 to 10^18",
+            )
 
 
 class LimitedWidths(unittest.TestCase):
@@ -358,7 +332,8 @@ class Reservations(unittest.TestCase):
 
     def test_ids_are_taken_modulo_16(self) -> None:
         self.assertEqual(
-            Kernel([SyncPoint("a")], reserved=[3, 19, -1]).reserved, {3, 15}
+            Kernel([SyncPoint("a")], reserved={CROSS_CORE: [3, 19, -1]}).reserved,
+            {CROSS_CORE: {3, 15}},
         )
 
     def test_ids_that_are_none(self) -> None:
@@ -367,15 +342,23 @@ class Reservations(unittest.TestCase):
             lambda ids: read_kernel('T.ascend_set_flag("V_S", 0)', 4, ids),
         ]
         for take in takes:
-            for reserved in ("14,15", 15, ["14"], [14.5], None):
+            for reserved in (
+                "14,15",
+                [14, 15],
+                None,
+                {CROSS_CORE: 15},
+                {CROSS_CORE: ["14"]},
+                {CROSS_CORE: [14.5]},
+            ):
                 self.assertEqual(
                     error_of(take, reserved),
-                    f"reserved {reserved!r}: expected ids, as in [14, 15]",
+                    f"reserved {reserved!r}: expected ids by namespace, as in"
+                    " {'Cube-Vector': [14, 15]}",
                 )
 
     def test_only_the_cross_core_namespace_is_reserved(self) -> None:
         points = [SyncPoint("a", "MTE2_V"), SyncPoint("b", "cross-core")]
-        kernel = Kernel(points, reserved=[0])
+        kernel = Kernel(points, reserved={CROSS_CORE: [0]})
         self.assertEqual(bases(plan(kernel, 1)), {"a": 0, "b": 1})
         self.assertEqual([each.slots for each in plan(kernel, 1).namespaces], [8, 15])
 
@@ -387,23 +370,25 @@ class Reservations(unittest.TestCase):
 
     def test_first_fit(self) -> None:
         points = [SyncPoint(name, versions=int(name[1])) for name in ("a5", "b2", "c1")]
-        kernel = Kernel(points, True, reserved=[2, 9])
+        kernel = Kernel(points, True, reserved={CROSS_CORE: [2, 9]})
         self.assertEqual(bases(plan(kernel, 1)), {"a5": 3, "b2": 0, "c1": 8})
 
     def test_capacity_is_what_is_free(self) -> None:
         points = [SyncPoint("a", versions=9), SyncPoint("b", versions=6)]
         points += [SyncPoint("c", versions=5)]
         self.assertEqual(
-            placed(plan(Kernel(points, True, reserved=[15]), 1)),
+            placed(plan(Kernel(points, True, reserved={CROSS_CORE: [15]}), 1)),
             {"a": ("flag", 0), "b": ("flag", 9), "c": ("lock", 0)},
         )
         self.assertEqual(
-            placed(plan(Kernel(points, True, reserved=[14, 15]), 1)),
+            placed(plan(Kernel(points, True, reserved={CROSS_CORE: [14, 15]}), 1)),
             {"a": ("flag", 0), "b": ("lock", 0), "c": ("flag", 9)},
         )
 
     def test_kept_blocks_without_a_run_spill_too(self) -> None:
-        kernel = Kernel([SyncPoint("a"), SyncPoint("b")], True, reserved=[3])
+        kernel = Kernel(
+            [SyncPoint("a"), SyncPoint("b")], True, reserved={CROSS_CORE: [3]}
+        )
         at_7 = plan(kernel, 7)
         self.assertEqual(placed(at_7), {"a": ("flag", 4), "b": ("lock", 0)})
         self.assertEqual(at_7.namespaces[0].kept_slots, 7)
@@ -423,7 +408,7 @@ class Reservations(unittest.TestCase):
         )
 
     def test_all_that_is_free_but_split(self) -> None:
-        kernel = Kernel([SyncPoint("a")], True, reserved=[7])
+        kernel = Kernel([SyncPoint("a")], True, reserved={CROSS_CORE: [7]})
         (line,) = [
             line
             for line in text_report(kernel, [15], table=False)
@@ -434,7 +419,7 @@ class Reservations(unittest.TestCase):
         )
 
     def test_everything_reserved(self) -> None:
-        kernel = Kernel([SyncPoint("a")], True, reserved=range(16))
+        kernel = Kernel([SyncPoint("a")], True, reserved={CROSS_CORE: range(16)})
         self.assertEqual(placed(plan(kernel, 1)), {"a": ("lock", 0)})
         self.assertEqual(
             [*text_report(kernel, [1], blocks=False)],
@@ -464,6 +449,54 @@ class Reservations(unittest.TestCase):
         at_1 = plan(Kernel(points[::2], lock_reserved=2), 1)
         self.assertEqual(at_1.rejected, "lock pool 36/32")
 
+    def test_locks_of_the_cube_come_first(self) -> None:
+        events = ("MTE3_V", "FIX_M", "V_MTE2", "MTE2_MTE1", "S_V", "M_S", None)
+        points = [SyncPoint(f"{event}", event, versions=9) for event in events]
+        at_1 = plan(Kernel(points), 1)
+        locks = {name: base for name, (_, base) in placed(at_1).items()}
+        self.assertEqual(
+            sorted(locks, key=lambda name: locks[name]),
+            ["FIX_M", "MTE2_MTE1", "M_S", "MTE3_V", "V_MTE2", "S_V", "None"],
+        )
+        self.assertEqual([*locks.values()], [27, 0, 36, 9, 45, 18, 54])
+        self.assertEqual([each.name for each in at_1.namespaces], [*events])
+
+    def test_reserved_ids_of_a_hard_event(self) -> None:
+        points = [SyncPoint(name, "MTE2_V") for name in "ab"]
+        kernel = Kernel([*points, SyncPoint("c", "V_S")], reserved={"MTE2_V": [3]})
+        at_3 = plan(kernel, 3)
+        self.assertEqual(bases(at_3), {"a": 0, "b": 4, "c": 0})
+        self.assertEqual([each.slots for each in at_3.namespaces], [7, 8])
+        at_4 = plan(kernel, 4)
+        self.assertEqual(
+            placed(at_4), {"a": ("flag", 4), "b": ("lock", 0), "c": ("flag", 0)}
+        )
+        self.assertIsNone(at_4.rejected)
+        self.assertEqual(
+            [*text_report(replace(kernel, sync_points=points[:1]), [5])][1:],
+            [
+                "[MTE2_V]",
+                "blocks: a=5",
+                "reserved : 3",
+                "allocator sum = 5 ids",
+                (
+                    "-> finds no contiguous run in 7 slots:"
+                    " 0/1 knapsack keeps 0/7 slots as set/wait flags"
+                ),
+                "kept : none",
+                "spilled : a -> asc_lock/asc_unlock mutex pool (blocking)",
+                "a lock 0 id = i % 5 + 0",
+                "lock pool: 5/32 slots",
+                "",
+                "depth  MTE2_V  locks  verdict",
+                "    5     5/7   5/32  spills a",
+                "flag slots last to depth 4; depth 5 is the first to spill:"
+                " MTE2_V 5/7 in no contiguous run",
+                "the compiler takes up to depth 32; depth 33 is rejected:"
+                " lock pool 33/32",
+            ],
+        )
+
     def test_reserved_locks_count(self) -> None:
         points = [SyncPoint(name, versions=8) for name in "abcde"]
         for reserved, rejected in ((0, None), (1, "lock pool 33/32")):
@@ -479,18 +512,14 @@ class Output(unittest.TestCase):
 
     maxDiff = None
 
-    def test_one_depth(self) -> None:
-        self.assertEqual(run(VEC_ADD, "--depth", "5"), (0, VEC_ADD_DEPTH_5, ""))
-
-    def test_sweep(self) -> None:
+    def test_sweep_ends_at_the_first_spill(self) -> None:
         blocks = [run(VEC_ADD, "--depth", str(depth)).out for depth in range(1, 6)]
-        expected = "\n".join([*blocks, VEC_ADD_SUMMARY])
-        self.assertEqual(run(VEC_ADD), (0, expected, ""))
+        table = run(VEC_ADD, "--summary").out
+        self.assertEqual(run(VEC_ADD), (0, "\n".join([*blocks, table]), ""))
 
-    def test_json(self) -> None:
-        self.assertEqual(document(VEC_ADD, "--depth", "5"), VEC_ADD_JSON)
+    def test_depths_in_json(self) -> None:
         self.assertEqual(
-            [each["depth"] for each in document(VEC_ADD)["depths"]], [1, 2, 3, 4, 5]
+            [depth["depth"] for depth in document(VEC_ADD)["depths"]], [1, 2, 3, 4, 5]
         )
         self.assertEqual(
             document(VEC_ADD, "--max-depth", "2")["last_depth_without_spill"], 4
@@ -604,8 +633,10 @@ class ArgumentFiles(unittest.TestCase):
         return run(f"@{self.path}", *args)
 
     def test_comments_quotes_and_lines(self) -> None:
-        content = b"# one\r\n--sync-point 'a,versions=2' # two\n\n--depth\n1 --sharing"
-        status, out, err = self.run_with(content, "on-demand", "--sync-point", "b")
+        content = b"# one\r\n--sync-point 'a,versions=2,share=g' # two\n\n--depth\n1 --sharing"
+        status, out, err = self.run_with(
+            content, "on-demand", "--sync-point", "b,share=g"
+        )
         self.assertEqual((status, err), (0, ""))
         self.assertIn("blocks: a=2, b=1\n", out)
 

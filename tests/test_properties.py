@@ -57,7 +57,10 @@ def random_kernel(dice: random.Random) -> Kernel:
         points,
         cross_core=dice.random() < 0.3,
         sharing=dice.choice([None, "always", "on-demand"]),
-        reserved=dice.sample(range(16), dice.choice([0, 0, 1, 3])),
+        reserved={
+            CROSS_CORE: dice.sample(range(16), dice.choice([0, 0, 1, 3])),
+            "MTE2_V": dice.sample(range(8), dice.choice([0, 0, 0, 2])),
+        },
         lock_reserved=dice.choice([0, 0, 2, 7]),
         buffers=buffers,
         capacities={"ub": dice.randint(1, 60), "l1": dice.randint(1, 60)},
@@ -70,6 +73,20 @@ def random_readings(dice: random.Random, kernel: Kernel) -> dict[int, Kernel]:
         depth: dice.choice([random_kernel(dice), kernel])
         for depth in dice.sample(range(1, 70), dice.choice([0, 1, 3, 6]))
     }
+
+
+def as_read(kernel: Kernel, depth: int) -> Kernel:
+    """The kernel with the base ids that it has at this depth, where none spills."""
+    bases = {
+        point.name: point.base
+        for namespace in plan(kernel, depth).namespaces
+        for point in namespace.sync_points
+        if not namespace.lock_slots
+    }
+    points = [
+        replace(point, base=bases.get(point.name)) for point in kernel.sync_points
+    ]
+    return replace(kernel, sync_points=points)
 
 
 def allocations(namespace: Namespace) -> dict[tuple[str, int], int]:
@@ -106,12 +123,9 @@ class Properties(unittest.TestCase):
     def test_kept_ids_do_not_overlap_and_lie_within_the_slots(self) -> None:
         for kernel, at in self.plans:
             for namespace in at.namespaces:
-                cross_core = namespace.name == CROSS_CORE
-                free = (
-                    {*range(16)}.difference(kernel.reserved)
-                    if cross_core
-                    else {*range(8)}
-                )
+                slots = range(16 if namespace.cross_core else 8)
+                reserved = kernel.reserved.get(namespace.name or "", ())
+                free = {*slots}.difference(reserved)
                 self.assertEqual(namespace.slots, len(free))
                 kept = [
                     number
@@ -142,7 +156,7 @@ class Properties(unittest.TestCase):
     def test_what_is_kept_within_a_core_is_optimal(self) -> None:
         for kernel, at in self.plans:
             for namespace in at.namespaces:
-                if namespace.name == CROSS_CORE:
+                if namespace.name in kernel.reserved or namespace.cross_core:
                     continue
                 widths = [*allocations(namespace).values()]
                 subsets = chain.from_iterable(
@@ -163,6 +177,10 @@ class Properties(unittest.TestCase):
             self.assertEqual({*at.spilled}, lock)
             over = at.lock_slots > 32 or at.cross_core_locks > 0
             self.assertEqual(at.rejected is not None, over)
+
+    def test_bases_that_were_read_change_nothing(self) -> None:
+        for kernel, at in self.plans:
+            self.assertEqual(plan(as_read(kernel, at.depth), at.depth), at)
 
     def test_limits_are_those_of_the_plans(self) -> None:
         for kernel, readings, found in self.answers:
