@@ -62,8 +62,8 @@ def main() -> None:
     )
     for what, seconds in zip(("no arguments", "a kernel from a file"), whole):
         print(
-            f"{what}: {seconds / base:.2f} times import argparse; at most 2.75 on a"
-            " Python with nothing installed, and 1.75 on one that is slow to start"
+            f"{what}: {seconds / base:.2f} times import argparse; at most 3.0 on a"
+            " Python with nothing installed, and 2.0 on one that is slow to start"
         )
     for sharing in (None, "on-demand"):
         for count, most in ((1_000, 12), (10_000, 20)):

@@ -38,11 +38,12 @@ class BadInput(unittest.TestCase):
         values = ["0", "-1", "x", "2.5", "", " 2", "+2", "1_0", "٣"]
         values += [str(10**18 + 1), "9" * 9999]
         for option in ("--depth", "--max-depth"):
-            for value in values:
-                self.assert_error(
-                    [option, value], f"argument {option}: {value!r}: {NUMBER}"
-                )
-            self.assert_error([option], f"argument {option}: expected one argument")
+            with self.subTest(option):
+                for value in values:
+                    self.assert_error(
+                        [option, value], f"argument {option}: {value!r}: {NUMBER}"
+                    )
+                self.assert_error([option], f"argument {option}: expected one argument")
         self.assertEqual(run("--depth", "0000000000000000003"), run("--depth=3"))
 
     def test_options_that_exclude_each_other(self) -> None:
@@ -51,11 +52,12 @@ class BadInput(unittest.TestCase):
             ("--sync-point=a", "--read=x"),
             ("--summary", "--json"),
         ):
-            names = one.partition("=")[0], other.partition("=")[0]
-            self.assert_error(
-                [one, other],
-                f"argument {names[1]}: not allowed with argument {names[0]}",
-            )
+            with self.subTest(one):
+                names = one.partition("=")[0], other.partition("=")[0]
+                self.assert_error(
+                    [one, other],
+                    f"argument {names[1]}: not allowed with argument {names[0]}",
+                )
 
     def test_unknown(self) -> None:
         self.assert_error(["--dep", "3"], "unrecognized arguments: --dep 3")
@@ -63,11 +65,12 @@ class BadInput(unittest.TestCase):
             (["kernel.tir"], "kernel.tir"),
             (["--depth=3", "kernel.tir", "--json", "x"], "kernel.tir x"),
         ):
-            self.assert_error(
-                args,
-                f"unrecognized arguments: {unknown}; expected an option: --read kernel.tir"
-                " for a kernel that a compiler printed, @kernel.tir for a file of arguments",
-            )
+            with self.subTest(args):
+                self.assert_error(
+                    args,
+                    f"unrecognized arguments: {unknown}; expected an option: --read kernel.tir"
+                    " for a kernel that a compiler printed, @kernel.tir for a file of arguments",
+                )
 
     def test_what_argparse_stumbles_over(self) -> None:
         options = (
@@ -75,14 +78,16 @@ class BadInput(unittest.TestCase):
             *("reserve", "read"),
         )
         for arg in (*(f"--{option}=--" for option in options), "-h="):
-            expected = f"argument {arg!r}: expected another value"
-            self.assert_error([arg], expected)
-            with tempfile.TemporaryDirectory() as folder:
-                path = Path(folder, "args")
-                path.write_text(arg, "utf-8")
-                self.assert_error([f"@{path}"], expected)
+            with self.subTest(arg):
+                expected = f"argument {arg!r}: expected another value"
+                self.assert_error([arg], expected)
+                with tempfile.TemporaryDirectory() as folder:
+                    path = Path(folder, "args")
+                    path.write_text(arg, "utf-8")
+                    self.assert_error([f"@{path}"], expected)
         for args in (["--depth", "--"], ["--summary=--"], ["-h=x"], ["--read=--="]):
-            self.assertIn("argument", complaint(*args))
+            with self.subTest(args):
+                self.assertIn("argument", complaint(*args))
 
     def test_sync_points(self) -> None:
         keys = "expected event=, versions=, max-versions=, cross-iter, share="
@@ -126,9 +131,11 @@ class BadInput(unittest.TestCase):
                 "versions 1 and max_versions 2: expected one of them",
             ),
         ):
-            self.assert_error(
-                [f"--sync-point={text}"], f"argument --sync-point: {text!r}: {expected}"
-            )
+            with self.subTest(text):
+                self.assert_error(
+                    [f"--sync-point={text}"],
+                    f"argument --sync-point: {text!r}: {expected}",
+                )
         self.assert_error(
             ["--sync-point=a", "--sync-point=b", "--sync-point=a"],
             "name 'a' twice: expected every name once",
@@ -137,7 +144,10 @@ class BadInput(unittest.TestCase):
     def test_odd_names_that_are_allowed(self) -> None:
         every = string.ascii_letters + string.digits + "_.[]-"
         for name in ("a", "0", "_", ".", "[", "]", "a-", "MTE2_V[5]", every):
-            self.assertEqual(run("--depth=1", f"--sync-point={name}").status, 0, name)
+            with self.subTest(name):
+                self.assertEqual(
+                    run("--depth=1", f"--sync-point={name}").status, 0, name
+                )
 
     def test_every_event_of_two_pipes(self) -> None:
         pipes = ("S", "V", "M", "MTE1", "MTE2", "MTE3", "FIX")
@@ -151,37 +161,41 @@ class BadInput(unittest.TestCase):
 
     def test_sharing(self) -> None:
         for text in ("x", ""):
-            last = complaint(f"--sharing={text}").replace("'", "")
-            self.assertEqual(
-                last,
-                f"argument --sharing: invalid choice: {text} (choose from always,"
-                " on-demand)",
-            )
+            with self.subTest(text):
+                last = complaint(f"--sharing={text}").replace("'", "")
+                self.assertEqual(
+                    last,
+                    f"argument --sharing: invalid choice: {text} (choose from always,"
+                    " on-demand)",
+                )
 
     def test_reserve(self) -> None:
         ids = "expected an id or a range of ids, as in 15 or 14,15 or 0-3,9"
         for part in ("x", "", "1-", "-1", "1-x", "1--2", "0x1", "1.5", " 4", "9-3"):
             for event in ("", "cross-core="):
-                text = f"{event}3,{part}"
-                self.assert_error(
-                    [f"--reserve={text}"],
-                    f"argument --reserve: {text!r}: {part!r}: {ids}",
-                )
+                with self.subTest(part=part, event=event):
+                    text = f"{event}3,{part}"
+                    self.assert_error(
+                        [f"--reserve={text}"],
+                        f"argument --reserve: {text!r}: {part!r}: {ids}",
+                    )
         ids = "expected an id or a range of ids from 0 to 7, as in 7 or 6,7 or 4-7"
         for part in ("8", "x", "", "1-8", "3-2"):
-            self.assert_error(
-                [f"--reserve=V_S={part}"],
-                f"argument --reserve: 'V_S={part}': {part!r}: {ids}",
-            )
+            with self.subTest(part):
+                self.assert_error(
+                    [f"--reserve=V_S={part}"],
+                    f"argument --reserve: 'V_S={part}': {part!r}: {ids}",
+                )
         event = (
             "expected cross-core, or PROD_CONS of two different pipes of"
             " FIX M MTE1 MTE2 MTE3 S V"
         )
         for text, name in (("V_V=1", "V_V"), ("=1", ""), ("a=b=1", "a=b")):
-            self.assert_error(
-                [f"--reserve={text}"],
-                f"argument --reserve: {text!r}: event {name!r}: {event}",
-            )
+            with self.subTest(text):
+                self.assert_error(
+                    [f"--reserve={text}"],
+                    f"argument --reserve: {text!r}: event {name!r}: {event}",
+                )
 
     def test_reserve_ranges(self) -> None:
         for text, reserved in (
@@ -195,26 +209,30 @@ class BadInput(unittest.TestCase):
             ("1-15", ", ".join(map(str, range(1, 16)))),
             ("1-16", ", ".join(map(str, range(16)))),
         ):
-            out = run("--cross-core", "--depth=1", f"--reserve={text}").out
-            self.assertIn(f"\nreserved : {reserved}\n", out)
+            with self.subTest(text):
+                out = run("--cross-core", "--depth=1", f"--reserve={text}").out
+                self.assertIn(f"\nreserved : {reserved}\n", out)
         options = ("--reserve=3", "--reserve=4", "--reserve=cross-core=9,19")
         out = run("--cross-core", "--depth=1", *options).out
         self.assertIn("\nreserved : 3, 4, 9\n", out)
         points = ("--sync-point=a,event=V_S", "--sync-point=b,event=S_V")
         for text, reserved in (("7", "7"), ("0-7", "0, 1, 2, 3, 4, 5, 6, 7")):
-            out = run("--depth=1", *points, f"--reserve=S_V={text}").out
-            self.assertIn(f"[S_V]\nblocks: b=1\nreserved : {reserved}\n", out)
-            self.assertEqual(out.count("reserved"), 1)
+            with self.subTest(text):
+                out = run("--depth=1", *points, f"--reserve=S_V={text}").out
+                self.assertIn(f"[S_V]\nblocks: b=1\nreserved : {reserved}\n", out)
+                self.assertEqual(out.count("reserved"), 1)
 
     def test_lock_reserved(self) -> None:
         for text in ("33", "-1", "x", ""):
-            self.assert_error(
-                [f"--lock-reserved={text}"],
-                f"argument --lock-reserved: {text!r}: expected a whole number from 0 to"
-                " 32",
-            )
+            with self.subTest(text):
+                self.assert_error(
+                    [f"--lock-reserved={text}"],
+                    f"argument --lock-reserved: {text!r}: expected a whole number from 0 to"
+                    " 32",
+                )
         for text in ("0", "32"):
-            self.assertEqual(run("--lock-reserved", text).status, 0)
+            with self.subTest(text):
+                self.assertEqual(run("--lock-reserved", text).status, 0)
 
     def test_python_reservations(self) -> None:
         point = flag_budget.SyncPoint("a")
@@ -228,9 +246,10 @@ class BadInput(unittest.TestCase):
             ({"cross-core": [1]}, f"namespace 'cross-core': {event}"),
             ({None: [1]}, f"namespace None: {event}"),
         ):
-            self.assertEqual(
-                error_of(flag_budget.Kernel, [point], reserved=reserved), expected
-            )
+            with self.subTest(reserved):
+                self.assertEqual(
+                    error_of(flag_budget.Kernel, [point], reserved=reserved), expected
+                )
         kernel = flag_budget.Kernel([point], reserved={"V_S": [7, 7], "S_V": []})
         self.assertEqual(kernel.reserved, {"V_S": {7}})
 
@@ -281,7 +300,8 @@ class BadInput(unittest.TestCase):
                 f"depth {10**18 + 1}: {NUMBER}",
             ),
         ):
-            self.assertEqual(error_of(declare), expected)
+            with self.subTest(expected):
+                self.assertEqual(error_of(declare), expected)
 
 
 class Composition(unittest.TestCase):
@@ -297,8 +317,9 @@ class Composition(unittest.TestCase):
             (("--sharing", "--sharing=on-demand"), "--sharing=on-demand"),
             (("--sharing=on-demand", "--sharing"), "--sharing=always"),
         ):
-            self.assertEqual(run(*options), run(last))
-            self.assertEqual(run(last).status, 0)
+            with self.subTest(options):
+                self.assertEqual(run(*options), run(last))
+                self.assertEqual(run(last).status, 0)
         buffer = "--buffer=b,memory=ub,bytes=1K"
         self.assertEqual(
             run(buffer, "--memory=ub=192K", "--memory=l1=8K", "--memory=ub=190K"),
@@ -360,7 +381,8 @@ class Composition(unittest.TestCase):
             ([one], []),
             ([], []),
         ):
-            self.assert_notes(args, *notes)
+            with self.subTest(args):
+                self.assert_notes(args, *notes)
 
 
 class RandomInput(unittest.TestCase):
@@ -469,19 +491,20 @@ class Process(unittest.TestCase):
     def test_full_disk(self) -> None:
         buffered = {k: v for k, v in os.environ.items() if k != "PYTHONUNBUFFERED"}
         for args in ([], ["--help"]):
-            with open("/dev/full", "w") as full:
-                result = subprocess.run(
-                    [*COMMAND, *args],
-                    check=False,
-                    stdout=full,
-                    stderr=subprocess.PIPE,
-                    env=buffered,
+            with self.subTest(args):
+                with open("/dev/full", "w") as full:
+                    result = subprocess.run(
+                        [*COMMAND, *args],
+                        check=False,
+                        stdout=full,
+                        stderr=subprocess.PIPE,
+                        env=buffered,
+                    )
+                self.assertEqual(result.returncode, 1)
+                self.assertEqual(
+                    result.stderr.decode("ascii"),
+                    f"error: cannot write the output: {os.strerror(errno.ENOSPC)}\n",
                 )
-            self.assertEqual(result.returncode, 1)
-            self.assertEqual(
-                result.stderr.decode("ascii"),
-                f"error: cannot write the output: {os.strerror(errno.ENOSPC)}\n",
-            )
 
     def test_stdout_that_is_none(self) -> None:
         err = io.StringIO()
@@ -516,9 +539,10 @@ class Process(unittest.TestCase):
 
     def test_stdout_of_the_caller(self) -> None:
         for error, status in ((BrokenPipeError, 1), (KeyboardInterrupt, 130)):
-            out = mock.Mock(write=mock.Mock(side_effect=error))
-            with contextlib.redirect_stdout(out):
-                self.assertEqual(flag_budget.main([]), status)
+            with self.subTest(error):
+                out = mock.Mock(write=mock.Mock(side_effect=error))
+                with contextlib.redirect_stdout(out):
+                    self.assertEqual(flag_budget.main([]), status)
 
 
 class HugeNumbers(unittest.TestCase):
@@ -527,9 +551,10 @@ class HugeNumbers(unittest.TestCase):
     def test_depth(self) -> None:
         for depth in (10**18 - 1, 10**18):
             for options in ([], ["--sharing"], ["--cross-core"]):
-                status, out, err = run("--depth", str(depth), *options)
-                self.assertEqual((status, err), (0, ""))
-                self.assertIn(f"acquire_B lock {depth}", out)
+                with self.subTest(depth=depth, options=options):
+                    status, out, err = run("--depth", str(depth), *options)
+                    self.assertEqual((status, err), (0, ""))
+                    self.assertIn(f"acquire_B lock {depth}", out)
 
     def test_versions(self) -> None:
         point = f"a,versions={10**18}"

@@ -188,11 +188,16 @@ class Bases(unittest.TestCase):
             ("cross-core", [(3, 13), (2, 9)]),
             (None, [(2, 1), (2, 4)]),
         ):
-            at_1 = plan(self.kernel(*points, event=event), 1)
-            self.assertEqual(bases(at_1), dict(zip("ab", (base for _, base in points))))
-            widths = sum(width for width, _ in points)
-            (namespace,) = at_1.namespaces
-            self.assertEqual((namespace.ids, namespace.kept_slots), (widths, widths))
+            with self.subTest(event):
+                at_1 = plan(self.kernel(*points, event=event), 1)
+                self.assertEqual(
+                    bases(at_1), dict(zip("ab", (base for _, base in points)))
+                )
+                widths = sum(width for width, _ in points)
+                (namespace,) = at_1.namespaces
+                self.assertEqual(
+                    (namespace.ids, namespace.kept_slots), (widths, widths)
+                )
 
     def test_else_what_is_kept_is_packed_in_id_order(self) -> None:
         for event, points, expected in (
@@ -206,8 +211,9 @@ class Bases(unittest.TestCase):
             ("cross-core", [(2, 15), (3, 1)], [("flag", 3), ("flag", 0)]),
             ("cross-core", [(9, 16), (8, 0)], [("flag", 0), ("lock", 0)]),
         ):
-            at_1 = plan(self.kernel(*points, event=event), 1)
-            self.assertEqual(placed(at_1), dict(zip("abcd", expected)))
+            with self.subTest(event):
+                at_1 = plan(self.kernel(*points, event=event), 1)
+                self.assertEqual(placed(at_1), dict(zip("abcd", expected)))
 
     def test_one_base_is_one_allocation(self) -> None:
         kernel = self.kernel((3, 2), (2, 0), (4, 2))
@@ -236,9 +242,10 @@ class Bases(unittest.TestCase):
     def test_share_groups_do_not_touch_them(self) -> None:
         points = [SyncPoint("a", base=4, share="g"), SyncPoint("b", base=0, share="g")]
         for sharing in ("always", "on-demand"):
-            self.assertEqual(
-                bases(plan(Kernel(points, sharing=sharing), 3)), {"a": 4, "b": 0}
-            )
+            with self.subTest(sharing):
+                self.assertEqual(
+                    bases(plan(Kernel(points, sharing=sharing), 3)), {"a": 4, "b": 0}
+                )
 
     def test_where_bases_do_not_count(self) -> None:
         # One has none, or an id is reserved; then overlaps do not count either.
@@ -251,10 +258,11 @@ class Bases(unittest.TestCase):
 
     def test_base_out_of_range(self) -> None:
         for base in (-1, 10**18 + 1, "0"):
-            self.assertEqual(
-                error_of(SyncPoint, "a", base=base),
-                f"base {base!r}: expected a whole number from 0 to 10^18",
-            )
+            with self.subTest(base):
+                self.assertEqual(
+                    error_of(SyncPoint, "a", base=base),
+                    f"base {base!r}: expected a whole number from 0 to 10^18",
+                )
 
 
 class LimitedWidths(unittest.TestCase):
@@ -280,12 +288,13 @@ class LimitedWidths(unittest.TestCase):
             "--sync-point=b,max-versions=9",
         )
         for depth, widths in ((1, "acc=1, b=1"), (3, "acc=2, b=3")):
-            first, blocks, *_ = run(*points, f"--depth={depth}").out.splitlines()
-            self.assertEqual(
-                first,
-                f"depth={depth} num_versions per sync point = {depth}"
-                f" (fixed: store=1; at most: {widths})",
-            )
+            with self.subTest(depth):
+                first, blocks, *_ = run(*points, f"--depth={depth}").out.splitlines()
+                self.assertEqual(
+                    first,
+                    f"depth={depth} num_versions per sync point = {depth}"
+                    f" (fixed: store=1; at most: {widths})",
+                )
         self.assertEqual(blocks, "blocks: store=1, acc=2, load=3, b=3")
         first, *_ = run("--sync-point=acc,max-versions=2", "--depth=3").out.splitlines()
         self.assertTrue(first.endswith(" = 3 (at most: acc=2)"), first)
@@ -308,22 +317,25 @@ class LimitedWidths(unittest.TestCase):
             (0, 7, " (7 at most)"),
             (4, 3, " (4 fixed, 3 at most)"),
         ):
-            self.assertEqual(first_line(fixed, limited), shown)
+            with self.subTest(fixed):
+                self.assertEqual(first_line(fixed, limited), shown)
 
     def test_never_with_versions(self) -> None:
         for text in ("a,versions=2,max-versions=2", "a,max-versions=2,versions=2"):
-            status, out, err = run("--sync-point", text)
-            self.assertEqual((status, out), (2, ""))
-            self.assertEqual(
-                err.splitlines()[-1].partition("error: ")[2],
-                f"argument --sync-point: {text!r}: versions 2 and max_versions 2:"
-                " expected one of them",
-            )
+            with self.subTest(text):
+                status, out, err = run("--sync-point", text)
+                self.assertEqual((status, out), (2, ""))
+                self.assertEqual(
+                    err.splitlines()[-1].partition("error: ")[2],
+                    f"argument --sync-point: {text!r}: versions 2 and max_versions 2:"
+                    " expected one of them",
+                )
         for number in (0, 10**18 + 1):
-            self.assertEqual(
-                error_of(SyncPoint, "a", max_versions=number),
-                f"max_versions {number}: expected a whole number from 1 to 10^18",
-            )
+            with self.subTest(number):
+                self.assertEqual(
+                    error_of(SyncPoint, "a", max_versions=number),
+                    f"max_versions {number}: expected a whole number from 1 to 10^18",
+                )
         SyncPoint("a", max_versions=10**18)
 
 
@@ -350,11 +362,12 @@ class Reservations(unittest.TestCase):
                 {CROSS_CORE: ["14"]},
                 {CROSS_CORE: [14.5]},
             ):
-                self.assertEqual(
-                    error_of(take, reserved),
-                    f"reserved {reserved!r}: expected ids by namespace, as in"
-                    " {'Cube-Vector': [14, 15]}",
-                )
+                with self.subTest(reserved):
+                    self.assertEqual(
+                        error_of(take, reserved),
+                        f"reserved {reserved!r}: expected ids by namespace, as in"
+                        " {'Cube-Vector': [14, 15]}",
+                    )
 
     def test_only_the_cross_core_namespace_is_reserved(self) -> None:
         points = [SyncPoint("a", "MTE2_V"), SyncPoint("b", "cross-core")]
@@ -500,8 +513,9 @@ class Reservations(unittest.TestCase):
     def test_reserved_locks_count(self) -> None:
         points = [SyncPoint(name, versions=8) for name in "abcde"]
         for reserved, rejected in ((0, None), (1, "lock pool 33/32")):
-            at_1 = plan(Kernel(points, lock_reserved=reserved), 1)
-            self.assertEqual(at_1.rejected, rejected)
+            with self.subTest(reserved):
+                at_1 = plan(Kernel(points, lock_reserved=reserved), 1)
+                self.assertEqual(at_1.rejected, rejected)
         self.assertIsNone(plan(Kernel(points[:1], lock_reserved=32), 1).rejected)
         found = document("--depth", "1", "--lock-reserved", "2")["depths"][0]
         self.assertEqual(found["lock_pool"], {"slots": 32, "used": 2, "cross_core": 0})
@@ -549,8 +563,11 @@ class Output(unittest.TestCase):
 
     def test_json_last_depth(self) -> None:
         for versions, last in ((1, None), (8, None), (9, 0)):
-            found = document("--sync-point", f"a,versions={versions}", "--depth", "3")
-            self.assertEqual(found["last_depth_without_spill"], last)
+            with self.subTest(versions):
+                found = document(
+                    "--sync-point", f"a,versions={versions}", "--depth", "3"
+                )
+                self.assertEqual(found["last_depth_without_spill"], last)
 
     def test_names_above_each_namespace(self) -> None:
         points = ["a", "b,event=MTE2_V", "c,event=cross-core"]
@@ -651,14 +668,16 @@ class ArgumentFiles(unittest.TestCase):
             (b" # none\n", "it has none"),
             (b"\xff", "cannot be read: expected UTF-8 text"),
         ):
-            self.path.write_bytes(content)
-            arg = f"@{self.path}"
-            self.assertEqual(complaint(arg), f"arguments of {arg!r}: {expected}")
+            with self.subTest(content):
+                self.path.write_bytes(content)
+                arg = f"@{self.path}"
+                self.assertEqual(complaint(arg), f"arguments of {arg!r}: {expected}")
         for path, reason in (
             ("/no/such/file", "cannot be read: No such file or directory"),
             (str(self.path.parent), "cannot be read: Is a directory"),
             ("", "cannot be read: No such file or directory"),
             ("a\0b", "embedded null byte"),
         ):
-            arg = f"@{path}"
-            self.assertEqual(complaint(arg), f"arguments of {arg!r}: {reason}")
+            with self.subTest(path):
+                arg = f"@{path}"
+                self.assertEqual(complaint(arg), f"arguments of {arg!r}: {reason}")

@@ -272,26 +272,29 @@ class BelowTheTable(unittest.TestCase):
                 [Buffer("c", "ub", 5, versions=2)],
                 [Buffer("c", "ub", 3, max_versions=7)],
             ):
-                kernel = Kernel(
-                    [SyncPoint("a")],
-                    buffers=[Buffer("b", "ub", 1), *beside],
-                    capacities={"ub": capacity},
-                )
-                (memory,) = limits(kernel).memories
-                largest = memory.largest_stage_for_flags
-                assert largest is not None
-                if largest:
-                    stage = Buffer("b", "ub", largest)
-                    binding = replace(kernel, buffers=[stage, *beside])
-                    self.assertEqual(
-                        limits(binding).binds_first, "flag slots", capacity
+                with self.subTest(capacity=capacity, beside=beside):
+                    kernel = Kernel(
+                        [SyncPoint("a")],
+                        buffers=[Buffer("b", "ub", 1), *beside],
+                        capacities={"ub": capacity},
                     )
-                beyond = replace(
-                    kernel, buffers=[Buffer("b", "ub", largest + 1), *beside]
-                )
-                self.assertNotEqual(limits(beyond).binds_first, "flag slots", capacity)
+                    (memory,) = limits(kernel).memories
+                    largest = memory.largest_stage_for_flags
+                    assert largest is not None
+                    if largest:
+                        stage = Buffer("b", "ub", largest)
+                        binding = replace(kernel, buffers=[stage, *beside])
+                        self.assertEqual(
+                            limits(binding).binds_first, "flag slots", capacity
+                        )
+                    beyond = replace(
+                        kernel, buffers=[Buffer("b", "ub", largest + 1), *beside]
+                    )
+                    self.assertNotEqual(
+                        limits(beyond).binds_first, "flag slots", capacity
+                    )
 
-    def test_limits_are_those_of_the_plans(self) -> None:
+    def test_limits_of_one_kernel(self) -> None:
         kernel = Kernel(
             [SyncPoint("a"), SyncPoint("b", "cross-core", max_versions=5)],
             buffers=[Buffer("x", "l1", 99 * 1024), Buffer("y", "l1", 10, versions=3)],
@@ -343,24 +346,27 @@ class BelowTheTable(unittest.TestCase):
             (11, 0, None),
             (None, 24 * 1024, 248 * 1024 // 5),
         ):
-            reading = Kernel(
-                [SyncPoint("a", versions=9)],
-                buffers=[replace(buffers[0], versions=versions)],
-            )
-            found = limits(kernel, {5: reading, 10: kernel})
-            self.assertEqual(found.last_depth_without_spill, 4)
-            (memory,) = found.memories
-            self.assertEqual(
-                (memory.stage_bytes, memory.largest_stage_for_flags), (stage, largest)
-            )
+            with self.subTest(versions):
+                reading = Kernel(
+                    [SyncPoint("a", versions=9)],
+                    buffers=[replace(buffers[0], versions=versions)],
+                )
+                found = limits(kernel, {5: reading, 10: kernel})
+                self.assertEqual(found.last_depth_without_spill, 4)
+                (memory,) = found.memories
+                self.assertEqual(
+                    (memory.stage_bytes, memory.largest_stage_for_flags),
+                    (stage, largest),
+                )
 
     def test_readings_are_at_depths(self) -> None:
         kernel = Kernel([SyncPoint("a")])
         for depth in (0, "x", 10**18 + 1):
-            self.assertEqual(
-                error_of(limits, kernel, {depth: kernel}),
-                f"depth {depth!r}: expected a whole number from 1 to 10^18",
-            )
+            with self.subTest(depth):
+                self.assertEqual(
+                    error_of(limits, kernel, {depth: kernel}),
+                    f"depth {depth!r}: expected a whole number from 1 to 10^18",
+                )
         found = limits(kernel, {10**18: kernel})
         self.assertEqual(found.last_depth_without_spill, 8)
 
@@ -448,7 +454,8 @@ class Depths(unittest.TestCase):
             (8, "p2, p3, p4, p5, p6, p7"),
             (9, "p2, p3, p4, p5, p6, p7 and 1 more"),
         ):
-            self.assertEqual(self.verdict(*points[:count]), f"spills {names}")
+            with self.subTest(count):
+                self.assertEqual(self.verdict(*points[:count]), f"spills {names}")
         rejected = self.verdict("--cross-core", *points)
         reason = "no cross-core slots for p5, p6, p7, p8, p9, p10 and 6 more"
         self.assertEqual(rejected, f"rejected: {reason}")
@@ -467,10 +474,11 @@ class Depths(unittest.TestCase):
                 " -> the compiler rejects this depth",
             ),
         ):
-            lines = run("--depth=1", *args).out.splitlines()
-            self.assertIn(line, lines)
-            row = run("--depth=1", "--summary", *args).out.splitlines()[1]
-            self.assertIn(f" {line.split()[2]} ", row)
+            with self.subTest(args):
+                lines = run("--depth=1", *args).out.splitlines()
+                self.assertIn(line, lines)
+                row = run("--depth=1", "--summary", *args).out.splitlines()[1]
+                self.assertIn(f" {line.split()[2]} ", row)
 
 
 class Declarations(unittest.TestCase):
@@ -488,11 +496,12 @@ class Declarations(unittest.TestCase):
             ("2M", 2097152),
             ("1000000000000000000M", 10**18 * 2**20),
         ):
-            found = document("--depth=1", ONE, buffer(text), f"--memory=ub={text}")
-            self.assertEqual(
-                found["depths"][0]["memories"],
-                [{"name": "ub", "bytes": size, "used": size}],
-            )
+            with self.subTest(text):
+                found = document("--depth=1", ONE, buffer(text), f"--memory=ub={text}")
+                self.assertEqual(
+                    found["depths"][0]["memories"],
+                    [{"name": "ub", "bytes": size, "used": size}],
+                )
 
     def test_sizes_printed(self) -> None:
         for size, capacity, text in (
@@ -505,8 +514,9 @@ class Declarations(unittest.TestCase):
             (270337, "264K", "264.1K/264K"),
             (1024, "1025", "1024/1025"),
         ):
-            args = (buffer(str(size)), f"--memory=ub={capacity}", "--depth=1")
-            self.assertEqual(run(*args).out.splitlines()[-1], f"memory ub: {text}")
+            with self.subTest(size):
+                args = (buffer(str(size)), f"--memory=ub={capacity}", "--depth=1")
+                self.assertEqual(run(*args).out.splitlines()[-1], f"memory ub: {text}")
 
     def test_default_capacities(self) -> None:
         memories = ("ub", "l1", "l0a", "l0b", "l0c")
@@ -610,15 +620,17 @@ class Declarations(unittest.TestCase):
             "name 'b' twice: expected every name once",
         )
         for text in ("ub=", "ub", "ub=x", "ub=0"):
-            self.assert_error(
-                ["--memory", text], f"argument --memory: {text!r}: {size}"
-            )
+            with self.subTest(text):
+                self.assert_error(
+                    ["--memory", text], f"argument --memory: {text!r}: {size}"
+                )
         for text in ("", "=1", "192K", "UB=1", "ub-simt=1"):
-            self.assert_error(
-                ["--memory", text],
-                f"argument --memory: {text!r}: expected MEMORY=SIZE, as in ub=192K, for"
-                " one of ub l1 l0a l0b l0c",
-            )
+            with self.subTest(text):
+                self.assert_error(
+                    ["--memory", text],
+                    f"argument --memory: {text!r}: expected MEMORY=SIZE, as in ub=192K, for"
+                    " one of ub l1 l0a l0b l0c",
+                )
 
     def test_python_declarations(self) -> None:
         point = SyncPoint("a")
@@ -642,7 +654,8 @@ class Declarations(unittest.TestCase):
                 "versions 1 and max_versions 1: expected one of them",
             ),
         ):
-            self.assertEqual(error_of(Buffer, *fields), expected)
+            with self.subTest(fields):
+                self.assertEqual(error_of(Buffer, *fields), expected)
         for options, expected in (
             ({"capacities": {"ub": 0}}, f"capacity of ub 0: {number} * 2^20"),
             (
@@ -654,7 +667,8 @@ class Declarations(unittest.TestCase):
                 "name 'b' twice: expected every name once",
             ),
         ):
-            self.assertEqual(error_of(Kernel, [point], **options), expected)
+            with self.subTest(options):
+                self.assertEqual(error_of(Kernel, [point], **options), expected)
         kernel = Kernel([point], capacities={"ub": 196608})
         self.assertEqual(kernel.capacities["ub"], 196608)
         self.assertEqual(kernel.capacities["l1"], 524288)

@@ -49,7 +49,8 @@ class Knapsack(unittest.TestCase):
             ([-1], 8, "width -1: expected at least 1"),
             ([1], -1, "capacity -1: expected at least 0"),
         ):
-            self.assertEqual(error_of(knapsack_keep, widths, capacity), complaint)
+            with self.subTest(widths):
+                self.assertEqual(error_of(knapsack_keep, widths, capacity), complaint)
         self.assertEqual(knapsack_keep([1], 0), [False])
 
 
@@ -70,15 +71,17 @@ class Plans(unittest.TestCase):
         self.assertEqual(len({at_3, plan(kernel, 3), plan(kernel, 4)}), 2)
         (namespace,), (memory,) = at_3.namespaces, at_3.memories
         for each in (at_3, namespace, namespace.sync_points[0], memory, *BUILT_IN):
-            with self.assertRaises(dataclasses.FrozenInstanceError):
-                each.name = "x"  # type: ignore
+            with self.subTest(each):
+                with self.assertRaises(dataclasses.FrozenInstanceError):
+                    each.name = "x"  # type: ignore
 
     def test_depth_below_1(self) -> None:
         for depth in (0, -1):
-            self.assertEqual(
-                error_of(plan, Kernel(BUILT_IN), depth),
-                f"depth {depth}: expected a whole number from 1 to 10^18",
-            )
+            with self.subTest(depth):
+                self.assertEqual(
+                    error_of(plan, Kernel(BUILT_IN), depth),
+                    f"depth {depth}: expected a whole number from 1 to 10^18",
+                )
 
     def test_last_depth_without_spill(self) -> None:
         for cross_core, sharing, depth in (
@@ -87,7 +90,8 @@ class Plans(unittest.TestCase):
             (True, None, 4),
             (True, "always", 5),
         ):
-            kernel = Kernel(BUILT_IN, cross_core, sharing)
-            self.assertEqual(limits(kernel).last_depth_without_spill, depth)
+            with self.subTest(cross_core):
+                kernel = Kernel(BUILT_IN, cross_core, sharing)
+                self.assertEqual(limits(kernel).last_depth_without_spill, depth)
         found = limits(Kernel([SyncPoint("a")], True))
         self.assertEqual(found.last_depth_without_spill, 16)

@@ -238,14 +238,16 @@ class Cases(unittest.TestCase):
     def test_sparse_ids_stay_at_the_depth_that_was_read(self) -> None:
         text = self.read("sparse_ids.tir")
         for bases, expected in ((True, [0, 7]), (False, [None, None])):
-            kernel = read_kernel(text, 4, bases=bases)
-            self.assertEqual([point.base for point in kernel.sync_points], expected)
+            with self.subTest(bases):
+                kernel = read_kernel(text, 4, bases=bases)
+                self.assertEqual([point.base for point in kernel.sync_points], expected)
         path = CASES / "sparse_ids.tir"
         found = document(f"--read=4={path}", "--max-depth=5")
         for depth, expected in ((3, [0, 1]), (4, [0, 7]), (5, [0, 1])):
-            (namespace,) = found["depths"][depth - 1]["namespaces"]
-            bases_found = [point["base"] for point in namespace["sync_points"]]
-            self.assertEqual(bases_found, expected, depth)
+            with self.subTest(depth):
+                (namespace,) = found["depths"][depth - 1]["namespaces"]
+                bases_found = [point["base"] for point in namespace["sync_points"]]
+                self.assertEqual(bases_found, expected, depth)
 
     def test_second_core(self) -> None:
         self.assertEqual(
@@ -272,12 +274,13 @@ class Cases(unittest.TestCase):
 
     def test_the_depth_must_be_said(self) -> None:
         for name in ("loop_as_short_as_the_ring.tir", "sparse_ids.tir"):
-            path = str(CASES / name)
-            self.assertEqual(
-                complaint("--read", path),
-                f"argument --read: {path!r}: no num_stages is printed: expected the depth"
-                " that it was compiled with, as in 4=FILE",
-            )
+            with self.subTest(name):
+                path = str(CASES / name)
+                self.assertEqual(
+                    complaint("--read", path),
+                    f"argument --read: {path!r}: no num_stages is printed: expected the depth"
+                    " that it was compiled with, as in 4=FILE",
+                )
 
 
 class Ids(unittest.TestCase):
@@ -368,13 +371,16 @@ class Ids(unittest.TestCase):
         calls[1] = set_flag("0")
         calls[2] = set_flag(f"a\n   +   {'b' * 60}").replace('"V_S"', '"V_M"')
         for count, more in ((11, ""), (12, " and 1 more")):
-            said = error_of(read_kernel, "(\n" + ",\n".join(calls[:count]) + ")", 4)
-            listed = ["line 2 'x_0 * 3'", f"line 4 'a + {'b' * 36}'"]
-            listed += [f"line {number + 3} 'x_{number} * 3'" for number in range(3, 11)]
-            self.assertEqual(
-                said.partition(": expected")[0],
-                f"event ids without bounds: {', '.join(listed[: count - 1])}{more}",
-            )
+            with self.subTest(count):
+                said = error_of(read_kernel, "(\n" + ",\n".join(calls[:count]) + ")", 4)
+                listed = ["line 2 'x_0 * 3'", f"line 4 'a + {'b' * 36}'"]
+                listed += [
+                    f"line {number + 3} 'x_{number} * 3'" for number in range(3, 11)
+                ]
+                self.assertEqual(
+                    said.partition(": expected")[0],
+                    f"event ids without bounds: {', '.join(listed[: count - 1])}{more}",
+                )
 
     def test_cross_core_ids_are_modulo_16(self) -> None:
         for ids, expected in (
@@ -400,10 +406,11 @@ class Ids(unittest.TestCase):
         loop = f"for s in range(1, 5, 2):\n {cross_core('s')}"
         self.assertEqual(rings(loop, 4), [("Cube-Vector[1]", None, None)])
         for event_id in ("s * 8", "s * 16.0", "s * t"):
-            self.assertEqual(
-                error_of(read_kernel, cross_core(event_id), 4),
-                f"{UNBOUNDED}line 1 {event_id!r}{BOUNDS}",
-            )
+            with self.subTest(event_id):
+                self.assertEqual(
+                    error_of(read_kernel, cross_core(event_id), 4),
+                    f"{UNBOUNDED}line 1 {event_id!r}{BOUNDS}",
+                )
 
     def test_overlapping_ids_are_one_ring(self) -> None:
         text = "\n".join(map(set_flag, ("s % 4 + 4", "0", "7", "s % 3", "2", "8", "9")))
@@ -424,7 +431,8 @@ class Ids(unittest.TestCase):
             (3, [(None, None), (4, None), (5, None), (1, None)]),
             (1, [(3, None), (4, None), (5, None), (None, None)]),
         ):
-            self.assertEqual([each[1:] for each in rings(text, depth)], expected)
+            with self.subTest(depth):
+                self.assertEqual([each[1:] for each in rings(text, depth)], expected)
 
     def test_releases(self) -> None:
         for calls, releases in (
@@ -462,9 +470,10 @@ class Ids(unittest.TestCase):
                 "expected an id in ascend_cross_core_set_flag",
             ),
         ):
-            self.assertEqual(
-                error_of(read_kernel, f"\nT.{call}", 4), f"line 2: {expected}"
-            )
+            with self.subTest(call):
+                self.assertEqual(
+                    error_of(read_kernel, f"\nT.{call}", 4), f"line 2: {expected}"
+                )
 
     def test_reserved_ids(self) -> None:
         text = cross_core("s % 2", "15", "14") + "\n" + set_flag("0")
@@ -536,11 +545,12 @@ class Buffers(unittest.TestCase):
             ("(64,), float16", "dtype '': expected one with a size, as in float32"),
             ("(0,)", "bytes 0: expected a whole number from 1 to 10^18 * 2^20"),
         ):
-            text = "\n" + ALLOCATION.format(arguments, "shared.l1")
-            self.assertEqual(error_of(read_kernel, text, 4), f"line 2: {expected}")
-            self.assertEqual(
-                self.buffers(ALLOCATION.format(arguments, "local.var")), ()
-            )
+            with self.subTest(arguments):
+                text = "\n" + ALLOCATION.format(arguments, "shared.l1")
+                self.assertEqual(error_of(read_kernel, text, 4), f"line 2: {expected}")
+                self.assertEqual(
+                    self.buffers(ALLOCATION.format(arguments, "local.var")), ()
+                )
 
     def test_without_a_name(self) -> None:
         text = ALLOCATION.format("(1,)", "shared").replace("b.data", "f(1)")
@@ -552,10 +562,12 @@ class Buffers(unittest.TestCase):
 
     def test_scopes(self) -> None:
         for scope, memory in {**MEMORIES, "shared.l1.dyn": "l1"}.items():
-            (buffer,) = self.buffers(ALLOCATION.format("(1,)", scope))
-            self.assertEqual(buffer.memory, memory, scope)
+            with self.subTest(scope):
+                (buffer,) = self.buffers(ALLOCATION.format("(1,)", scope))
+                self.assertEqual(buffer.memory, memory, scope)
         for scope in ("global", "local.fragment", "shared.l1x", ""):
-            self.assertEqual(self.buffers(ALLOCATION.format("(1,)", scope)), ())
+            with self.subTest(scope):
+                self.assertEqual(self.buffers(ALLOCATION.format("(1,)", scope)), ())
 
     def test_what_counts_nowhere(self) -> None:
         for call in (
@@ -563,7 +575,8 @@ class Buffers(unittest.TestCase):
             "T.sblock_alloc_buffer((9,), data=b.data)",
             'T.Buffer((9,), data=b.data, scope="shared")',
         ):
-            self.assertEqual(self.buffers(f"b = {call}\n{set_flag('0')}"), ())
+            with self.subTest(call):
+                self.assertEqual(self.buffers(f"b = {call}\n{set_flag('0')}"), ())
 
     def test_versions(self) -> None:
         text = ALLOCATION.format("(256,)", "shared")
@@ -574,13 +587,12 @@ class Buffers(unittest.TestCase):
             (1, 1, None),
             (5, 5, None),
         ):
-            attribute = (
-                f'T.sblock_attr({{"tl.buffer_versions_map": {{b.data: {number}}}}})\n'
-            )
-            self.assertEqual(
-                self.buffers(attribute + text),
-                (Buffer("b", "ub", 1024, versions, max_versions),),
-            )
+            with self.subTest(number):
+                attribute = f'T.sblock_attr({{"tl.buffer_versions_map": {{b.data: {number}}}}})\n'
+                self.assertEqual(
+                    self.buffers(attribute + text),
+                    (Buffer("b", "ub", 1024, versions, max_versions),),
+                )
         other = (
             'T.sblock_attr({"tl.buffer_versions_map": {c.data: 4}, "x": {b.data: 4}})\n'
         )
@@ -637,11 +649,12 @@ class Locks(unittest.TestCase):
             ("gemm", "a", "unknown", 0),
             ("gemv", "a", "b", 0),
         ):
-            gemm = self.GEMM.format(name, one, other)
-            for text in (gemm + set_flag("0"), gemm + gemm + set_flag("0")):
-                if text.count("sblock_alloc_buffer") > 1:
-                    text = text.replace("data=a.data, ", "")
-                self.assertEqual(read_kernel(text, 4).lock_reserved, locks, text)
+            with self.subTest(name):
+                gemm = self.GEMM.format(name, one, other)
+                for text in (gemm + set_flag("0"), gemm + gemm + set_flag("0")):
+                    if text.count("sblock_alloc_buffer") > 1:
+                        text = text.replace("data=a.data, ", "")
+                    self.assertEqual(read_kernel(text, 4).lock_reserved, locks, text)
 
     def test_lock_reserved_says_otherwise(self) -> None:
         path = str(text_of("gemm_auto", 4))
@@ -650,10 +663,13 @@ class Locks(unittest.TestCase):
             (["--lock-reserved=0"], 0),
             (["--lock-reserved=7"], 7),
         ):
-            found = document("--read", path, "--depth=1", *args)
-            self.assertEqual(found["depths"][0]["lock_pool"]["used"], used)
-            holds = run("--read", path, "--depth=1", *args).out.count("gemm_l1 holds")
-            self.assertEqual(holds, used == 2)
+            with self.subTest(args):
+                found = document("--read", path, "--depth=1", *args)
+                self.assertEqual(found["depths"][0]["lock_pool"]["used"], used)
+                holds = run("--read", path, "--depth=1", *args).out.count(
+                    "gemm_l1 holds"
+                )
+                self.assertEqual(holds, used == 2)
         path = str(text_of("axpy", 4))
         out = run("--read", path, "--depth=1", "--lock-reserved=2").out
         self.assertNotIn("gemm_l1", out)
@@ -667,17 +683,19 @@ class Locks(unittest.TestCase):
             (f"if x:\n pass\nelse:\n {lock}\n {unlock}", 4),
             (f"{lock}\n{unlock}".replace("s % 9", "T.int32(s) % 9"), 1),
         ):
-            self.assertEqual(
-                error_of(read_kernel, text, 4),
-                f"line {line}: flags have spilled to locks already: {EXPECTED_TIR}",
-            )
+            with self.subTest(text):
+                self.assertEqual(
+                    error_of(read_kernel, text, 4),
+                    f"line {line}: flags have spilled to locks already: {EXPECTED_TIR}",
+                )
         for text in (
             f"{lock}\nwork()\n{unlock}",
             f"{lock}\n{unlock.replace('9', '8')}",
             f"{unlock}\n{lock}",
             f"{unlock}\n{unlock}",
         ):
-            self.assertEqual(len(rings(f"{text}\n{set_flag('0')}")), 1)
+            with self.subTest(text):
+                self.assertEqual(len(rings(f"{text}\n{set_flag('0')}")), 1)
 
 
 class Texts(unittest.TestCase):
@@ -695,15 +713,17 @@ class Texts(unittest.TestCase):
             "\ud800",
             "1if 2else",
         ):
-            self.assertEqual(
-                error_of(read_kernel, text, 4), f"no TIR: {EXPECTED_TIR}", text[:40]
-            )
+            with self.subTest(text):
+                self.assertEqual(
+                    error_of(read_kernel, text, 4), f"no TIR: {EXPECTED_TIR}", text[:40]
+                )
 
     def test_depth_that_only_some_pythons_parse(self) -> None:
         for text in ("x" + ".a" * 100_000, "1+" * 50_000 + "1", "f" + "()" * 50_000):
-            what, _, expected = error_of(read_kernel, text, 4).partition(": ")
-            self.assertIn(what, ("no TIR", "no flags"))
-            self.assertEqual(expected, EXPECTED_TIR)
+            with self.subTest(text):
+                what, _, expected = error_of(read_kernel, text, 4).partition(": ")
+                self.assertIn(what, ("no TIR", "no flags"))
+                self.assertEqual(expected, EXPECTED_TIR)
 
     def test_no_flags(self) -> None:
         for text in (
@@ -713,9 +733,10 @@ class Texts(unittest.TestCase):
             "# T.ascend_set_flag",
             'x = "T.ascend_set_flag(1)"',
         ):
-            self.assertEqual(
-                error_of(read_kernel, text, 4), f"no flags: {EXPECTED_TIR}"
-            )
+            with self.subTest(text):
+                self.assertEqual(
+                    error_of(read_kernel, text, 4), f"no flags: {EXPECTED_TIR}"
+                )
 
     def test_no_warnings_of_python(self) -> None:
         with warnings.catch_warnings(record=True) as caught:
@@ -744,26 +765,29 @@ class Texts(unittest.TestCase):
         deeper = stages.format(8) + set_flag("s % 8") + "\n" + stages.format(1) + "pass"
         self.assertEqual(rings(deeper, None), [("V_S[0]", None, None)])
         for depth in (1, 4):
-            self.assertEqual(
-                error_of(read_kernel, text, depth),
-                f"depth {depth}: expected a num_stages that is printed: 2, 3",
-            )
+            with self.subTest(depth):
+                self.assertEqual(
+                    error_of(read_kernel, text, depth),
+                    f"depth {depth}: expected a num_stages that is printed: 2, 3",
+                )
         for depth in (0, -1, 10**18 + 1):
-            self.assertEqual(
-                error_of(read_kernel, set_flag("0"), depth),
-                f"depth {depth}: expected a whole number from 1 to 10^18",
-            )
+            with self.subTest(depth):
+                self.assertEqual(
+                    error_of(read_kernel, set_flag("0"), depth),
+                    f"depth {depth}: expected a whole number from 1 to 10^18",
+                )
         self.assertEqual(
             error_of(read_kernel, stages.format(10**18 + 1) + set_flag("0")),
             f"depth {10**18 + 1}: expected a whole number from 1 to 10^18",
         )
         for number in ("n", "0", "True", '"3"'):
-            text = stages.format(number) + set_flag("s % 3")
-            self.assertEqual(
-                error_of(read_kernel, text),
-                "no num_stages is printed: expected the depth that it was compiled with,"
-                " as in 4=FILE",
-            )
+            with self.subTest(number):
+                text = stages.format(number) + set_flag("s % 3")
+                self.assertEqual(
+                    error_of(read_kernel, text),
+                    "no num_stages is printed: expected the depth that it was compiled with,"
+                    " as in 4=FILE",
+                )
 
 
 class Command(unittest.TestCase):
@@ -893,12 +917,13 @@ gemm_l1 holds 2 locks, line 64
 
     def test_notes_on_other_depths(self) -> None:
         for depth in (2, 3):
-            path = str(text_of("axpy", depth))
-            self.assertEqual(
-                run("--read", path).err,
-                f"note: {path!r} was compiled at depth {depth}: what stops growing at 2 or"
-                " 3 looks as if it followed the depth; read one compiled at 4 or more\n",
-            )
+            with self.subTest(depth):
+                path = str(text_of("axpy", depth))
+                self.assertEqual(
+                    run("--read", path).err,
+                    f"note: {path!r} was compiled at depth {depth}: what stops growing at 2 or"
+                    " 3 looks as if it followed the depth; read one compiled at 4 or more\n",
+                )
         self.assertEqual(run("--read", str(text_of("axpy", 4))).err, "")
         path = str(text_of("short_loop", 8))
         note = (
@@ -915,21 +940,23 @@ gemm_l1 holds 2 locks, line 64
             ("s", 1),
             ("3", 0),
         ):
-            path = self.write(set_flag(event_id, "s in range(64)"))
-            self.assertEqual(
-                run("--read", f"64={path}", "--depth=1").err.count("note"), noted
-            )
+            with self.subTest(event_id):
+                path = self.write(set_flag(event_id, "s in range(64)"))
+                self.assertEqual(
+                    run("--read", f"64={path}", "--depth=1").err.count("note"), noted
+                )
 
     def test_note_on_shared_addresses(self) -> None:
         for aliases, noted in (("a: [], b: []", 0), ("a: [], b: [c]", 1), ("", 0)):
-            path = self.write(
-                f'T.sblock_attr({{"tl.buffer_alias_map": {{{aliases}}}}})\n{set_flag("0")}'
-            )
-            note = (
-                f"note: in {path!r} buffers share addresses (line 1): they take less"
-                " memory than shown\n"
-            )
-            self.assertEqual(run("--read", f"4={path}").err, note * noted)
+            with self.subTest(aliases):
+                path = self.write(
+                    f'T.sblock_attr({{"tl.buffer_alias_map": {{{aliases}}}}})\n{set_flag("0")}'
+                )
+                note = (
+                    f"note: in {path!r} buffers share addresses (line 1): they take less"
+                    " memory than shown\n"
+                )
+                self.assertEqual(run("--read", f"4={path}").err, note * noted)
 
     def test_options_of_the_kernel(self) -> None:
         path = self.write(cross_core("s % 2", "15"))
@@ -953,9 +980,10 @@ gemm_l1 holds 2 locks, line 64
             ("", "cannot be read: No such file or directory"),
             ("a\0b", "embedded null byte"),
         ):
-            self.assertEqual(
-                complaint("--read", path), f"argument --read: {path!r}: {reason}"
-            )
+            with self.subTest(path):
+                self.assertEqual(
+                    complaint("--read", path), f"argument --read: {path!r}: {reason}"
+                )
         (self.folder / "gbk").write_bytes("# 注释".encode("gbk"))
         path = str(self.folder / "gbk")
         self.assertEqual(
@@ -970,10 +998,11 @@ gemm_l1 holds 2 locks, line 64
             f"argument --read: {path!r}: no TIR: {EXPECTED_TIR}",
         )
         for text in ("0=x", "00=x", "1000000000000000001=x"):
-            self.assertEqual(
-                complaint("--read", text),
-                f"argument --read: {text!r}: expected a whole number from 1 to 10^18",
-            )
+            with self.subTest(text):
+                self.assertEqual(
+                    complaint("--read", text),
+                    f"argument --read: {text!r}: expected a whole number from 1 to 10^18",
+                )
         path = self.write(set_flag("0"), "a=b")
         self.assertEqual(run("--read", f"4={path}").status, 0)
         self.assertIn(
@@ -1056,9 +1085,10 @@ the compiler takes up to depth 16; depth 17 is rejected: lock pool 34/32
             # The first that spills, not the first that was read.
             ({"d128": set_flag("s % 128"), "d256": set_flag("s % 256")}, 8, 32),
         ):
-            found = document(*self.readings(**texts), "--depth=1")
-            self.assertEqual(found["last_depth_without_spill"], spill, texts)
-            self.assertEqual(found["last_depth_that_compiles"], compiles, texts)
+            with self.subTest(texts):
+                found = document(*self.readings(**texts), "--depth=1")
+                self.assertEqual(found["last_depth_without_spill"], spill, texts)
+                self.assertEqual(found["last_depth_that_compiles"], compiles, texts)
 
     def test_memory(self) -> None:
         def text(versions: int, rows: int = 62) -> str:
@@ -1076,8 +1106,9 @@ the compiler takes up to depth 16; depth 17 is rejected: lock pool 34/32
             ({"d7": text(7), "d5": text(1)}, 5),
             ({"d7": text(7), "d5": text(1), "d6": text(1)}, 6),
         ):
-            found = document(*self.readings(**texts), "--depth=1")
-            self.assertEqual(found["last_depth_in_memory"], last, [*texts])
+            with self.subTest(texts):
+                found = document(*self.readings(**texts), "--depth=1")
+                self.assertEqual(found["last_depth_in_memory"], last, [*texts])
         args = self.readings(d4=text(4), d3=text(5))
         out = run(*args, "--summary").out
         self.assertIn("memory lasts to depth 2; depth 3 needs ub 310K/248K\n", out)
@@ -1127,8 +1158,9 @@ the compiler takes up to depth 16; depth 17 is rejected: lock pool 34/32
     def test_columns_are_those_of_the_depths_shown(self) -> None:
         args = self.readings(d2=set_flag("0").replace("V_S", "S_V"), d4=set_flag("0"))
         for depth, event in ((2, "S_V"), (3, "V_S")):
-            out = run(*args, "--summary", f"--depth={depth}").out
-            self.assertIn(f"\ndepth  {event}  locks  verdict\n", out)
+            with self.subTest(depth):
+                out = run(*args, "--summary", f"--depth={depth}").out
+                self.assertIn(f"\ndepth  {event}  locks  verdict\n", out)
 
     def test_two_of_one_depth(self) -> None:
         path = str(text_of("axpy", 4))

@@ -21,11 +21,12 @@ class Tables(unittest.TestCase):
     def test_max_depth_moves_the_end_of_the_sweep_only(self) -> None:
         header, *rows, flags, compiler = run("--summary").out.splitlines()
         for depth in (1, 3):
-            lines = run("--summary", f"--max-depth={depth}").out.splitlines()
-            self.assertEqual(
-                [line.split() for line in lines],
-                [line.split() for line in (header, *rows[:depth], flags, compiler)],
-            )
+            with self.subTest(depth):
+                lines = run("--summary", f"--max-depth={depth}").out.splitlines()
+                self.assertEqual(
+                    [line.split() for line in lines],
+                    [line.split() for line in (header, *rows[:depth], flags, compiler)],
+                )
 
     def test_row_of_one_depth(self) -> None:
         header, *rows, flags, compiler = run("--summary").out.splitlines()
