@@ -18,6 +18,12 @@ and the texts alone, to a directory that is there:
 
     python3 tests/record_vectors.py compiled DIRECTORY
 
+The kernels are in recorded_kernels.py.  compiled_kernels.json says of each, at
+each depth, what the compiler allots: flags after InsertSync, the bytes of each
+memory after MergeUBAllocations, flags and locks after RewriteFlagToBuf; and what
+stops it, if anything does.  The texts are what it prints after InsertSync, at
+the depths that come so far; of two_launches one is enough.
+
 To check the model on layouts that nobody has seen yet, say a random seed,
 `layouts 1`, put that in the place of the file, run `python3 -m unittest`, and
 put the old file back.
@@ -40,7 +46,14 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import tilelang
-from recorded_kernels import KERNELS, axpy, handshake, one_input_kept, two_consumers
+from recorded_kernels import (
+    KERNELS,
+    axpy,
+    handshake,
+    one_input_kept,
+    two_consumers,
+    two_launches,
+)
 from tilelang import tvm
 from tilelang.ascend import transform
 from tvm import tirx
@@ -70,6 +83,15 @@ CROSS_SET_FLAG = "tl.ascend_cross_core_set_flag"
 CROSS_WAIT_FLAG = "tl.ascend_cross_core_wait_flag"
 GET_BUF, GEMM_L1 = "tl.ascend_get_buf", "tl.ascend_gemm_l1"
 INSERT_SYNC, REWRITE_FLAG_TO_BUF = "tl.InsertSync", "tl.RewriteFlagToBuf"
+MERGE_UB_ALLOCATIONS = "tl.MergeUBAllocations"
+MEMORIES = {
+    "shared": "ub",
+    "shared.l1": "l1",
+    "shared.l0a": "l0a",
+    "shared.l0b": "l0b",
+    "shared.l0c": "l0c",
+}
+TEXT_DEPTHS = {two_launches: [4]}  # of the others, all
 GEMM_L1_LOCKS = 2
 CROSS_CORE_IDS = 16  # the cube addresses the second vector core's ids past them
 ITERATIONS = 64  # more than any ring is wide
@@ -233,10 +255,11 @@ class Seen(Exception):
 
 
 class Compiled(NamedTuple):
-    """A module after InsertSync, before RewriteFlagToBuf and after it, as far as
-    the compiler came, and what stopped it."""
+    """A module after InsertSync, after MergeUBAllocations, before RewriteFlagToBuf
+    and after it, as far as the compiler came, and what stopped it."""
 
     synced: Any
+    merged: Any
     before: Any
     after: Any
     error: Exception | None
@@ -261,6 +284,8 @@ def compile_function(function: Any) -> Compiled:
         def run_after_pass(self, module: Any, info: Any) -> None:
             if info.name == INSERT_SYNC:
                 modules["synced"] = module
+            elif info.name == MERGE_UB_ALLOCATIONS:
+                modules["merged"] = module
             elif info.name == REWRITE_FLAG_TO_BUF:
                 modules["after"] = module
                 raise Seen
@@ -274,7 +299,11 @@ def compile_function(function: Any) -> Compiled:
         if "after" not in modules:
             stopped = error
     return Compiled(
-        modules.get("synced"), modules.get("before"), modules.get("after"), stopped
+        modules.get("synced"),
+        modules.get("merged"),
+        modules.get("before"),
+        modules.get("after"),
+        stopped,
     )
 
 
@@ -357,6 +386,12 @@ def record_handshake(reserved: list[int], depths: range) -> dict[str, Any]:
 # Compiled kernels: the text that the compiler prints, and what is in it
 
 
+def size_of(buffer: Any) -> int:
+    """The bytes that the shape of a buffer takes."""
+    bits = tvm.DataType(buffer.dtype).bits
+    return math.prod(map(int, buffer.shape)) * bits // 8
+
+
 def buffers_of(module: Any) -> list[list[Any]]:
     """Scope, bytes of one version and versions of each buffer on the chip."""
     buffers: list[Any] = []
@@ -375,10 +410,37 @@ def buffers_of(module: Any) -> list[list[Any]]:
     found = []
     for buffer in buffers:
         if buffer.scope().startswith("shared"):
-            bits = tvm.DataType(buffer.dtype).bits
-            size = math.prod(map(int, buffer.shape)) * bits // 8
-            found.append([buffer.scope(), size, versions.get(buffer.data, 1)])
+            found.append(
+                [buffer.scope(), size_of(buffer), versions.get(buffer.data, 1)]
+            )
     return found
+
+
+def memory_of_launch(function: Any) -> dict[str, int]:
+    """The bytes of each memory that one launch allocates."""
+    sizes: dict[str, int] = {}
+
+    def visit(node: Any) -> None:
+        if isinstance(node, tirx.AllocBuffer):
+            scope = node.buffer.scope().removesuffix(".dyn")
+            if scope.startswith("shared"):
+                memory = MEMORIES[scope]
+                sizes[memory] = sizes.get(memory, 0) + size_of(node.buffer)
+
+    tirx.stmt_functor.post_order_visit(function.body, visit)
+    return sizes
+
+
+def memory_of(module: Any) -> dict[str, int]:
+    """The bytes of each memory after MergeUBAllocations: the buffers of a memory
+    are one by then, but one that is alone stays as it is, with all its versions.
+    Launches have functions of their own by then; the one with most counts."""
+    launches = [memory_of_launch(each) for each in module.functions.values()]
+    most = {
+        memory: max(each.get(memory, 0) for each in launches)
+        for memory in MEMORIES.values()
+    }
+    return {memory: size for memory, size in most.items() if size}
 
 
 def record_rewriting(
@@ -410,11 +472,15 @@ def record_synced(module: Any) -> dict[str, Any]:
     return found
 
 
-def stopped_by(error: Exception) -> str:
-    """What stopped a compile: the lock pool, or else in the compiler's words."""
-    if "total spilled mutex slots" in str(error):
-        return "lock pool"
-    return str(error).splitlines()[0]
+def record_stop(error: Exception) -> dict[str, Any]:
+    """What stopped a compile: the lock pool, memory, or else in the compiler's
+    words."""
+    message = str(error)
+    if "total spilled mutex slots" in message:
+        return {"stops": "lock pool", "lock_slots_needed": needed_locks(error)}
+    if "loop scheduling failed: scope" in message:
+        return {"stops": "memory"}
+    return {"stops": message.splitlines()[0]}
 
 
 def record_compiled(kernel: Callable[[int], Any], depths: range) -> dict[str, Any]:
@@ -434,9 +500,11 @@ def record_compiled(kernel: Callable[[int], Any], depths: range) -> dict[str, An
                 compiled.before, compiled.after, at_depth["blocks"]
             )
         else:
-            at_depth["stops"] = stopped_by(compiled.error)
+            at_depth.update(record_stop(compiled.error))
         if compiled.synced is not None:
             at_depth["buffers"] = buffers_of(compiled.synced)
+        if compiled.merged is not None:
+            at_depth["memory"] = memory_of(compiled.merged)
     return {
         "kernel": kernel.__name__,
         "lock_reserved": lock_reserved,
@@ -450,7 +518,8 @@ def write_texts(directory: Path) -> None:
         for depth in DEPTHS:
             path = directory / f"{kernel.__name__}.d{depth}.tir"
             compiled = compile_kernel(kernel, depth)
-            if compiled.synced is None:
+            wanted = depth in TEXT_DEPTHS.get(kernel, DEPTHS)
+            if compiled.synced is None or not wanted:
                 path.unlink(missing_ok=True)
             else:
                 path.write_text(compiled.synced.script() + "\n", "ascii")
@@ -509,8 +578,10 @@ def compiled_kernels_document() -> dict[str, Any]:
         "note": f"recorded with {VERSION}: per depth, blocks are [first id, width] "
         "of each hard_event after InsertSync (cross_core: the cross-core ones, "
         "modulo 16); after is [flag or lock, first id] for each block, by its "
-        "first id, after RewriteFlagToBuf; stops: the compile stops there; "
-        "buffers are [scope, bytes of one version, versions]",
+        "first id, after RewriteFlagToBuf; stops: the compile stops there, at the "
+        "lock pool (of which it needs lock_slots_needed) or for want of memory; "
+        "buffers are [scope, bytes of one version, versions]; memory is the bytes "
+        "of each memory after MergeUBAllocations",
         "kernels": [record_compiled(kernel, DEPTHS) for kernel in KERNELS],
     }
 
