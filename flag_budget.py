@@ -45,6 +45,7 @@ import re
 import shlex
 import sys
 import warnings
+from collections import ChainMap, Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -89,6 +90,13 @@ MEMORIES = {  # bytes, auto_schedule.cc:106-140
     "l0a": 64 * KILO,
     "l0b": 64 * KILO,
     "l0c": 256 * KILO,
+}
+ALIGNMENTS = {  # bytes, of the start of a slot, merge_ub_common.h:71-80
+    "ub": 32,
+    "l1": 512,
+    "l0a": 512,
+    "l0b": 512,
+    "l0c": 1024,
 }
 SIMT_UB = 216 * KILO  # what a SimtVF block leaves of UB, auto_schedule.cc:106
 SCOPES = {  # in TIR, auto_schedule.cc:1342-1346
@@ -201,6 +209,16 @@ def _reserved_slots(reserved: Mapping[str, Collection[int]]) -> dict[str, set[in
     return slots
 
 
+def _both_ways(aliases: Mapping[str, Collection[str]]) -> dict[str, set[str]]:
+    """Aliases where each of two names has the other (AddBufferAlias, buffer_alias.h)."""
+    found: dict[str, set[str]] = {}
+    for name, others in aliases.items():
+        for other in others:
+            found.setdefault(name, set()).add(other)
+            found.setdefault(other, set()).add(name)
+    return found
+
+
 @dataclass(frozen=True)
 class SyncPoint:
     """One point of synchronisation between two pipes.
@@ -289,6 +307,9 @@ class Kernel:
     buffers        no name twice
     capacities     in bytes, of those memories whose size is not that of MEMORIES;
                    the others are filled in
+    aliases        by the name of a buffer, those of the buffers with which it may share
+                   a slot of its memory, as the compiler has proved it; said of one, it
+                   is said of both.  Names of no buffer count for nothing
 
     Raises ValueError for a value that is not as described.
     """
@@ -300,6 +321,7 @@ class Kernel:
     lock_reserved: int = 0
     buffers: Sequence[Buffer] = ()
     capacities: Mapping[str, int] = field(default_factory=dict, hash=False)
+    aliases: Mapping[str, Collection[str]] = field(default_factory=dict, hash=False)
 
     def __post_init__(self) -> None:
         for name, value in (
@@ -307,6 +329,7 @@ class Kernel:
             ("reserved", _reserved_slots(self.reserved)),
             ("buffers", tuple(self.buffers)),
             ("capacities", {**MEMORIES, **self.capacities}),
+            ("aliases", _both_ways(self.aliases)),
         ):
             object.__setattr__(self, name, value)
         if not self.sync_points:
@@ -405,7 +428,7 @@ class Memory:
 
     name   one of MEMORIES
     bytes  its capacity
-    used   how many bytes the buffers take, each as often as it has versions
+    used   how many bytes the buffers take, as the compiler lays them out
     """
 
     name: str
@@ -724,11 +747,93 @@ def _kept_slots(
     return kept
 
 
+# The third pass, MergeUBAllocations
+
+
 def _plan_memories(kernel: Kernel, depth: int) -> tuple[Memory, ...]:
-    used = dict.fromkeys(kernel.memories, 0)
-    for buffer in kernel.buffers:
-        used[buffer.memory] += buffer.bytes * _num_versions(buffer, depth)
-    return tuple(Memory(name, kernel.capacities[name], used[name]) for name in used)
+    """The memories that hold a buffer, in the order of MEMORIES."""
+    return tuple(
+        Memory(name, kernel.capacities[name], _merged_bytes(kernel, name, depth))
+        for name in kernel.memories
+    )
+
+
+def _rounded_up(size: int, alignment: int) -> int:
+    return -(-size // alignment) * alignment
+
+
+def _stage_bytes(buffer: Buffer) -> int:
+    """What each of several versions of a buffer takes: in UB, they are rounded up to 32
+    bytes (rewrite_buffer_version_layout.cc:152)."""
+    alignment = ALIGNMENTS["ub"] if buffer.memory == "ub" else 1
+    return _rounded_up(buffer.bytes, alignment)
+
+
+def _merged_bytes(kernel: Kernel, memory: str, depth: int) -> int:
+    """How many bytes the buffers of one memory take, once they have their addresses
+    (GreedyCliquePartitioner and LayoutCliques, merge_ub_allocations.cc:116, :67).
+
+    Buffers that may share a slot do so where that makes the total less; a slot is as
+    large as its largest buffer.  All slots of one memory have the same alignment, so
+    what the source says of different ones is left out.
+    """
+    buffers = [buffer for buffer in kernel.buffers if buffer.memory == memory]
+    sizes = [
+        _stage_bytes(buffer) * versions if versions > 1 else buffer.bytes
+        for buffer in buffers
+        for versions in [_num_versions(buffer, depth)]
+    ]
+    if len(sizes) == 1:  # it is not merged with anything
+        return sizes[0]
+
+    # By index, the buffers that each may share with.  Those that share with nothing
+    # conflict with every slot and every buffer, and so get their slots first.
+    index_of = {buffer.name: index for index, buffer in enumerate(buffers)}
+    shares = [
+        {
+            index_of[name]
+            for name in kernel.aliases.get(buffer.name, ())
+            if name in index_of
+        }
+        for buffer in buffers
+    ]
+    slots = [{index} for index in range(len(sizes)) if not shares[index]]
+    slot_sizes = [sizes[index] for (index,) in slots]
+    unplaced = {index for index in range(len(sizes)) if shares[index]}
+
+    def urgency(index: int) -> tuple[int, int, int, int]:
+        # First the one that conflicts with the most slots, then with the most buffers,
+        # then the larger, then the earlier.
+        hostile = sum(not slot <= shares[index] for slot in slots)
+        return hostile, -len(shares[index]), sizes[index], -index
+
+    while unplaced:
+        index = max(unplaced, key=urgency)
+        unplaced.remove(index)
+        size = sizes[index]
+        # It goes where the total becomes least: of equals, into the earliest slot.
+        totals = [
+            (_laid_out(memory, [*others, max(slot_size, size)]), place)
+            for place, slot_size in enumerate(slot_sizes)
+            if slots[place] <= shares[index]
+            for others in [slot_sizes[:place] + slot_sizes[place + 1 :]]
+        ]
+        totals.append((_laid_out(memory, [*slot_sizes, size]), len(slots)))
+        _, place = min(totals)
+        if place == len(slots):
+            slots.append(set())
+            slot_sizes.append(0)
+        slots[place].add(index)
+        slot_sizes[place] = max(slot_sizes[place], size)
+    return _laid_out(memory, slot_sizes)
+
+
+def _laid_out(memory: str, slot_sizes: Iterable[int]) -> int:
+    """Where the last slot ends: the largest comes first, the start of each is aligned,
+    and the end is rounded up to 32 bytes."""
+    *before, last = sorted(slot_sizes, reverse=True)
+    start = sum(_rounded_up(size, ALIGNMENTS[memory]) for size in before)
+    return _rounded_up(start + last, ALIGNMENTS["ub"])
 
 
 # The limits over depths
@@ -741,12 +846,14 @@ class MemoryLimit:
     name                     one of MEMORIES
     bytes                    its capacity
     stage_bytes              how many bytes one stage takes: one version of each
-                             buffer that follows the depth without end
+                             buffer that follows the depth without end, in UB rounded
+                             up to 32 bytes
     largest_stage_for_flags  the largest stage_bytes with which flag slots bind before
                              this memory: with it, beside what else is in it, the
-                             memory still holds one depth more than the flags last.  0
-                             where no stage is so small; None where the flags last for
-                             ever or nothing in this memory follows the depth
+                             memory still holds one depth more than the flags last, if
+                             the bytes added to it share with nothing.  0 where no
+                             stage is so small; None where the flags last for ever or
+                             nothing in this memory follows the depth
 
     All of it is that of the kernel at the first depth that spills.
     """
@@ -794,11 +901,10 @@ def limits(kernel: Kernel, readings: Mapping[int, Kernel] = {}) -> Limits:
         if at_depth.rejected:  # which needs a spill
             first_rejected = depth
             break
-    for depth in _depths_to_try([_first_overflow(kernel)], readings):
+    for depth in _depths_to_try(_memory_depths(kernel), readings):
         if _overflows(readings.get(depth, kernel), depth):
             first_overflow = depth
             break
-    memories = _memory_limits(kernel, readings, first_spill)
     # What binds first ends at the least depth; what never ends does not bind.
     ends = {
         what: depth
@@ -806,6 +912,7 @@ def limits(kernel: Kernel, readings: Mapping[int, Kernel] = {}) -> Limits:
         if depth
     }
     first = [what for what in ends if ends[what] == min(ends.values())]
+    memories = _memory_limits(kernel, readings, first_spill)
     return Limits(
         first_spill and first_spill - 1,
         first_rejected and first_rejected - 1,
@@ -833,42 +940,42 @@ def _overflows(kernel: Kernel, depth: int) -> bool:
     return any(memory.overflows for memory in _plan_memories(kernel, depth))
 
 
-def _first_overflow(kernel: Kernel) -> int:
-    """The only depth at which memory can first overflow, by bisection."""
-    fits, first = 0, LARGEST
+def _memory_depths(kernel: Kernel) -> Iterator[int]:
+    """The depths at which memory can first overflow.  Where buffers share slots, what
+    they take can fall as the depth grows, so each of the first 64 is one; beyond, it
+    is taken to grow, and bisection finds the only other one."""
+    yield from range(1, 65)
+    fits, first = 64, LARGEST
     while first - fits > 1:
         depth = (fits + first) // 2
         if _overflows(kernel, depth):
             first = depth
         else:
             fits = depth
-    return first
+    yield first
 
 
 def _memory_limits(
     kernel: Kernel, readings: Mapping[int, Kernel], first_spill: int | None
 ) -> tuple[MemoryLimit, ...]:
     """The limits of each memory that holds a buffer at any depth."""
-    held = {name for each in (kernel, *readings.values()) for name in each.memories}
-    found = []
+    held = {name for read in (kernel, *readings.values()) for name in read.memories}
     if first_spill is not None:
         kernel = readings.get(first_spill, kernel)
+    found = []
     for name in MEMORIES:
         if name not in held:
             continue
         capacity, largest = kernel.capacities[name], None
         stage = sum(
-            buffer.bytes
+            _stage_bytes(buffer)
             for buffer in kernel.buffers
             if buffer.memory == name and not (buffer.versions or buffer.max_versions)
         )
         if first_spill is not None and stage:
-            (used,) = (
-                memory.used
-                for memory in _plan_memories(kernel, first_spill)
-                if memory.name == name
-            )
-            largest = max(0, stage + (capacity - used) // first_spill)
+            free = capacity - _merged_bytes(kernel, name, first_spill)
+            alignment = ALIGNMENTS[name]
+            largest = max(0, stage + free // first_spill // alignment * alignment)
         found.append(MemoryLimit(name, capacity, stage, largest))
     return tuple(found)
 
@@ -897,7 +1004,7 @@ def text_report(
     if table:
         if blocks:
             yield ""
-        yield from _table(kernel, plans)
+        yield from _table(kernel, plans, readings)
         yield from _limit_lines(kernel, readings)
 
 
@@ -1046,9 +1153,12 @@ def _verdict(depth_plan: Plan) -> str:
     return "; ".join(said) or "fits"
 
 
-def _table(kernel: Kernel, plans: Sequence[Plan]) -> Iterator[str]:
-    """A row for each depth.  A depth that was read may lack what others have; where
-    there are many namespaces, those that never spill stand below."""
+def _table(
+    kernel: Kernel, plans: Sequence[Plan], readings: Mapping[int, Kernel]
+) -> Iterator[str]:
+    """A row for each depth.  A depth that was read may lack what others have, and one
+    that was not has a ~; where there are many namespaces, those that never spill stand
+    below."""
     # The namespaces as the kernel of most depths has them, then what others have.
     namespaces = [
         namespace for depth_plan in plans for namespace in depth_plan.namespaces
@@ -1076,7 +1186,7 @@ def _table(kernel: Kernel, plans: Sequence[Plan]) -> Iterator[str]:
         sizes = {memory.name: _used_and_bytes(memory) for memory in depth_plan.memories}
         rows.append(
             [
-                str(depth_plan.depth),
+                f"{_unread_mark(depth_plan.depth, readings)}{depth_plan.depth}",
                 *(cells.get(name, "-") for name in shown),
                 f"{depth_plan.lock_slots}/{LOCK_POOL_SLOTS}",
                 *(sizes.get(name, "-") for name in memories),
@@ -1086,6 +1196,13 @@ def _table(kernel: Kernel, plans: Sequence[Plan]) -> Iterator[str]:
     yield from _columns(rows, str.rjust)
     if below:
         yield f"never over: {', '.join(below)}"
+    if any(_unread_mark(depth_plan.depth, readings) for depth_plan in plans):
+        yield f"~ not read: expected from the text of depth {max(readings)}"
+
+
+def _unread_mark(depth: int, readings: Mapping[int, Kernel]) -> str:
+    """What stands before a depth that was not read, where others were."""
+    return "~" if readings and depth not in readings else ""
 
 
 def _limit_lines(kernel: Kernel, readings: Mapping[int, Kernel]) -> Iterator[str]:
@@ -1179,7 +1296,9 @@ def json_report(
     yield '{"depths": ['
     comma = ""
     for depth in depths:
-        document = _depth_document(plan(readings.get(depth, kernel), depth))
+        at_depth = plan(readings.get(depth, kernel), depth)
+        from_depth = depth if depth in readings else max(readings, default=None)
+        document = _depth_document(at_depth, from_depth)
         # What json does not know are dataclasses, whose fields are the document's.
         yield comma + json.dumps(document, default=vars)
         comma = ","
@@ -1187,10 +1306,11 @@ def json_report(
     yield f"], {json.dumps(answer, default=vars)[1:]}"
 
 
-def _depth_document(depth_plan: Plan) -> dict[str, object]:
+def _depth_document(depth_plan: Plan, from_depth: int | None) -> dict[str, object]:
     error = depth_plan.rejected
     return {
         "depth": depth_plan.depth,
+        "from_depth": from_depth,
         "namespaces": depth_plan.namespaces,
         "lock_pool": {
             "slots": LOCK_POOL_SLOTS,
@@ -1207,14 +1327,15 @@ def _depth_document(depth_plan: Plan) -> dict[str, object]:
 def _reading_lines(texts: Sequence[_Text], kernel: Kernel) -> Iterator[str]:
     """What the deepest text, the first of these, has in which lines: so a spill leads
     back to it."""
-    files = [f"at depth {text.depth}: {text.file}" for text in texts]
-    yield f"read {'; also '.join(files)}"
-    deepest = texts[0]
+    deepest, *others = texts
+    yield f"read at depth {deepest.depth}: {deepest.file}"
+    if others:
+        yield f"also read: {_depth_ranges(sorted(text.depth for text in others))}"
     rows = []
     for ring in deepest.rings:
-        first, last = ring.ids[0], ring.ids[-1]
-        ids = f"id {first}" if first == last else f"ids {first}-{last}"
-        rows.append([ring.point.name, ids, _growth(ring.point), _lines_of(ring.lines)])
+        if not ring.reserved:
+            growth = _growth(ring.point)
+            rows.append([ring.point.name, _ids(ring), growth, _lines_of(ring.lines)])
     for buffer, line in deepest.buffers:
         size = f"{buffer.memory} {_kilobytes(buffer.bytes)}"
         rows.append([buffer.name, size, _growth(buffer), f"line {line}"])
@@ -1223,6 +1344,27 @@ def _reading_lines(texts: Sequence[_Text], kernel: Kernel) -> Iterator[str]:
         yield f"gemm_l1 holds {GEMM_L1_LOCKS} locks, {_lines_of(deepest.gemms)}"
     if deepest.simt and kernel.capacities["ub"] == SIMT_UB:
         yield f"ub has {_kilobytes(SIMT_UB)}: SIMT_VF, {_lines_of(deepest.simt)}"
+
+
+def _depth_ranges(depths: Sequence[int]) -> str:
+    """Rising depths in words: depths 1 to 3 and 5."""
+    runs: list[list[int]] = []
+    for depth in depths:
+        if runs and runs[-1][-1] == depth - 1:
+            runs[-1].append(depth)
+        else:
+            runs.append([depth])
+    parts: list[str] = []
+    for run in runs:
+        parts += [f"{run[0]} to {run[-1]}"] if run[2:] else map(str, run)
+    *before, last = parts
+    what = "depths" if depths[1:] else "depth"
+    return f"{what} {', '.join(before)}{' and ' if before else ''}{last}"
+
+
+def _ids(ring: _Ring) -> str:
+    first, last = ring.ids[0], ring.ids[-1]
+    return f"id {first}" if first == last else f"ids {first}-{last}"
 
 
 def _growth(item: SyncPoint | Buffer) -> str:
@@ -1246,6 +1388,7 @@ def _text_document(text: _Text) -> dict[str, object]:
                 "lines": ring.lines,
             }
             for ring in text.rings
+            if not ring.reserved
         ],
         "buffers": [
             {
@@ -1268,6 +1411,8 @@ _EXPECTED_TIR = (
     ' _tl.InsertSync.py that pass_configs={"tl.enable_dump_ir": True} writes;'
     " a kernel in another language is declared with --sync-point"
 )
+# No text has both but that of InsertSync and that of the next pass, which says the same.
+_MARKS = ('"tl.ascend_task"', '"tl.buffer_alias_map"')
 _FLAGS = {
     "ascend_set_flag",
     "ascend_wait_flag",
@@ -1276,19 +1421,92 @@ _FLAGS = {
 }
 _LOOPS = {"serial", "unroll", "parallel", "vectorized", "range"}
 
+_Bounds = tuple[int, int]  # the least and the largest value
+
+
+@dataclass(frozen=True)
+class _Loop:
+    """A loop of a text.
+
+    line        where it starts
+    runs        how often it runs, if numbers say so
+    num_stages  what it prints, if it does
+    eligible    the buffers that it lists in multi_buffer_eligible
+    """
+
+    line: int
+    runs: int | None
+    num_stages: int | None
+    eligible: frozenset[str]
+
+
+@dataclass(frozen=True)
+class _Name:
+    """What a name stands for.
+
+    bounds  those of its value, if there are any
+    loops   those with whose iterations it changes
+    """
+
+    bounds: _Bounds | None
+    loops: frozenset[_Loop]
+
+
+_Names = ChainMap[str, _Name]
+
+
+@dataclass(frozen=True)
+class _Statement:
+    """A statement of a text, or the head of one that holds others.
+
+    node   the statement, or a part of its head
+    loops  those around it, the outermost first
+    calls  all calls in it
+    dicts  all dicts in it
+    """
+
+    node: ast.AST
+    loops: tuple[_Loop, ...]
+    calls: Sequence[ast.Call]
+    dicts: Sequence[ast.Dict]
+
+
+@dataclass(frozen=True)
+class _FlagCall:
+    """A call that sets or waits for a flag.
+
+    line      where it stands
+    event     as a SyncPoint has it
+    event_id  as it is written
+    ids       what its event id can be, if there are bounds
+    loops     those around it, the outermost first
+    used      those of them with whose iterations its id changes
+    """
+
+    line: int
+    event: str
+    event_id: ast.expr
+    ids: _Bounds | None
+    loops: tuple[_Loop, ...]
+    used: tuple[_Loop, ...]
+
 
 @dataclass(frozen=True)
 class _Ring:
     """The ids of one sync point, as one text has them.
 
-    point  the sync point, with its base id
-    ids    the ids of its namespace that it rotates through
-    lines  those of its flag calls, ascending
+    point     the sync point, with its base id
+    ids       the ids of its namespace that it rotates through
+    lines     those of its flag calls, ascending
+    loop      the loop in which it rotates, if there is one
+    reserved  whether somebody else holds all its ids: then it counts nowhere
     """
 
     point: SyncPoint
     ids: range
     lines: Sequence[int]
+    loop: _Loop | None
+    reserved: bool
 
 
 @dataclass(frozen=True)
@@ -1300,11 +1518,10 @@ class _Text:
     num_stages  those that the text prints, ascending
     rings       in the order of their namespaces, and then of their ids
     buffers     each of its buffers with its line
+    aliases     by buffer, those with which it may share a slot
     gemms       the lines of what becomes gemm_l1
     simt        the lines of the SimtVF blocks
-    by_loop     the lines with ids that would be others without the loops
-    aliases     the lines that say which buffers share addresses
-    cross_core  whether there are cross-core flags, reserved or not
+    own_locks   the locks that the source takes itself, and their lines
     """
 
     file: str
@@ -1312,20 +1529,25 @@ class _Text:
     num_stages: Sequence[int]
     rings: Sequence[_Ring]
     buffers: Sequence[tuple[Buffer, int]]
+    aliases: Mapping[str, Collection[str]]
     gemms: Sequence[int]
     simt: Sequence[int]
-    by_loop: Sequence[int]
-    aliases: Sequence[int]
-    cross_core: bool
+    own_locks: Sequence[str]
+
+    @property
+    def sync_points(self) -> list[SyncPoint]:
+        """Those of the rings that nobody else holds."""
+        return [ring.point for ring in self.rings if not ring.reserved]
 
     @property
     def kernel(self) -> Kernel:
         """The kernel, its sync points with their base ids."""
         return Kernel(
-            [ring.point for ring in self.rings],
+            self.sync_points,
             lock_reserved=GEMM_L1_LOCKS if self.gemms else 0,
             buffers=[buffer for buffer, _ in self.buffers],
             capacities={"ub": SIMT_UB} if self.simt else {},
+            aliases=self.aliases,
         )
 
 
@@ -1340,15 +1562,21 @@ def read_kernel(
     depth is what it was compiled with; None: the largest num_stages that the text
     prints.  Ids of one namespace that overlap are a ring, and each ring is a sync
     point, named after the namespace and its first id.  Rings that lie within reserved
-    ids are none.  A ring as wide as depth follows the depth, a narrower one follows it
-    up to its own width, a wider one is fixed; so it is with the versions of the
-    buffers.  With bases, each sync point has the base id that the text gives it, which
-    is right at this depth only.  Raises ValueError for a text that is no TIR, has no
-    flags, or has spilled to locks already; for a depth that it does not print, an event
-    id without bounds, and a buffer without a size.
+    ids are none.  A ring or a buffer of a loop that prints another num_stages is fixed
+    at its width.  Else one as wide as depth follows the depth, a narrower one follows
+    it up to its own width, and a wider one is fixed.  With bases, each sync point has
+    the base id that the text gives it, which is right at this depth only.  Raises
+    ValueError for a text that is no TIR, is that of another pass, or has no flags, or
+    more than one kernel; for a depth that it does not print, an event id without
+    bounds, and a buffer without a size.
 
-    >>> tir = 'for s in range(64): T.ascend_set_flag("MTE2_V", s % 3 + 3)'
-    >>> read_kernel(tir, depth=3).sync_points[0].name
+    >>> tir = '''
+    ... T.attr({"core_mask": 1}, "tl.ascend_task", 1)
+    ... T.sblock_attr({"tl.buffer_alias_map": {}})
+    ... for s in T.serial(64, annotations={"num_stages": 3}):
+    ...     T.ascend_set_flag("MTE2_V", s % 3 + 3)
+    ... '''
+    >>> read_kernel(tir).sync_points[0].name
     'MTE2_V[3]'
     """
     kernel = replace(_read(tir, depth, reserved).kernel, reserved=reserved)
@@ -1368,36 +1596,40 @@ def _read(
     file: str = "",
 ) -> _Text:
     try:
-        nodes = [*_nodes(_function_with_flags(_parse(tir)))]
-        _check_that_none_spilled(nodes)
-        uses, by_loop = _flag_uses(nodes)
+        # What calls use is worked out on the way, while the names are what they are
+        # there.
+        function = _kernel_function(_parse(tir), tir)
+        statements: list[_Statement] = []
+        flag_calls: list[_FlagCall] = []
+        own_locks: list[str] = []
+        for statement, names in _statements([function], (), ChainMap()):
+            statements.append(statement)
+            for call in statement.calls:
+                if _called(call) in _FLAGS:
+                    flag_calls.append(_flag_call(call, statement, names))
+                elif _called(call) == "ascend_get_buf":
+                    own_locks.append(_own_lock(call, names))
+        _check_bounds(flag_calls)
     except (RecursionError, MemoryError):
-        raise ValueError(f"no TIR: {_EXPECTED_TIR}") from None
-    stages = {_integer(value) for value in _values(nodes, "num_stages")}
+        raise ValueError(f"no TIR, nested too deeply: {_EXPECTED_TIR}") from None
+    _check_one_launch(statements)
+    stages = {_integer(value) for value in _values(statements, "num_stages")}
     num_stages = sorted(number for number in stages if number)
     depth = _depth_read(depth, num_stages)
-    rings = [*_rings(uses, depth, _reserved_slots(reserved))]
-    if not rings:
+    rings = [*_rings(flag_calls, depth, _reserved_slots(reserved))]
+    if all(ring.reserved for ring in rings):
         raise ValueError("all flags are reserved: expected one that is not")
+    buffers = [*_buffers(statements, function, depth)]
     return _Text(
         file,
         depth,
         num_stages,
         rings,
-        buffers=[*_buffers(nodes, depth)],
-        gemms=_gemm_l1_lines(nodes),
-        simt=[
-            call.lineno
-            for call in _calls(nodes, "sblock")
-            if _string(*call.args[:1]) == "SIMT_VF"
-        ],
-        by_loop=by_loop,
-        aliases=[
-            value.lineno
-            for value in _values(nodes, "tl.buffer_alias_map")
-            if any(getattr(shared, "elts", ()) for _, shared in _items(value))
-        ],
-        cross_core="cross-core" in uses,
+        buffers,
+        _aliases(statements, {buffer.name for buffer, _ in buffers}),
+        gemms=_gemm_l1_lines(statements),
+        simt=_block_lines(statements, "SIMT_VF"),
+        own_locks=own_locks,
     )
 
 
@@ -1406,17 +1638,32 @@ def _parse(tir: str) -> ast.Module:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of Python, about what is no TIR
             return ast.parse(tir)
-    except (SyntaxError, ValueError):
-        raise ValueError(f"no TIR: {_EXPECTED_TIR}") from None
+    except (SyntaxError, ValueError) as error:
+        line = getattr(error, "lineno", None)
+        where = f", from line {line} on" if line else ""
+        raise ValueError(f"no TIR{where}: {_EXPECTED_TIR}") from None
 
 
-def _function_with_flags(tree: ast.Module) -> ast.AST:
-    """The one function that sets flags; all of the text where none does."""
+def _kernel_function(tree: ast.Module, tir: str) -> ast.AST:
+    """The one function that sets flags; all of the text where flags stand outside of
+    functions."""
+
+    def has_flags(node: ast.AST) -> bool:
+        return any(_called(part) in _FLAGS for part in ast.walk(node))
+
+    right = all(mark in tir for mark in _MARKS)
+    if not has_flags(tree):
+        raise ValueError(
+            "no flags: this kernel needs no synchronisation"
+            if right
+            else f"no flags: {_EXPECTED_TIR}"
+        )
+    if not right:
+        raise ValueError(f"the text of another pass: {_EXPECTED_TIR}")
     functions = [
-        function
-        for function in ast.walk(tree)
-        if isinstance(function, ast.FunctionDef)
-        and any(_called(node) in _FLAGS for node in ast.walk(function))
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef) and has_flags(node)
     ]
     if len(functions) > 1:
         lines = ", ".join(str(function.lineno) for function in functions)
@@ -1427,54 +1674,105 @@ def _function_with_flags(tree: ast.Module) -> ast.AST:
     return functions[0] if functions else tree
 
 
-# What the names of the loops around a node can be; None where no numbers bound one.
-_Bounds = Mapping[str, "range | None"]
-_Node = tuple["ast.Call | ast.Dict | ast.Assign", _Bounds]
-
-
-def _nodes(function: ast.AST) -> Iterator[_Node]:
-    """What counts in a text, in its order: the calls, the dicts and the assignments,
-    each with what the loops around it say.  Without recursion: a sum may be deeper than
-    Python's stack."""
-    stack: list[tuple[ast.AST, _Bounds]] = [(function, {})]
-    while stack:
-        node, loops = stack.pop()
-        if isinstance(node, (ast.Call, ast.Dict, ast.Assign)):
-            yield node, loops
+def _statements(
+    nodes: Iterable[ast.AST], loops: tuple[_Loop, ...], names: _Names
+) -> Iterator[tuple[_Statement, _Names]]:
+    """The statements of a text in its order, each with what is bound there: the names
+    change with the text, so they are to be used before the next statement."""
+    for node in nodes:
+        parts = [*ast.iter_child_nodes(node)]
+        inner = [part for part in parts if isinstance(part, ast.stmt)]
         if isinstance(node, ast.For):
-            loops = {**loops, **_loop_variables(node)}
-        # The first child comes last, and so is popped first.
-        stack += reversed([(child, loops) for child in ast.iter_child_nodes(node)])
+            yield _statement(node.iter, loops), names
+            loop, variables = _loop(node, names)
+            yield from _statements(
+                node.body, (*loops, loop), names.new_child(variables)
+            )
+        elif inner:
+            for part in parts:
+                if part not in inner:
+                    yield _statement(part, loops), names
+            yield from _statements(inner, loops, names)
+        else:
+            yield _statement(node, loops), names
+            name, value = _assigned(node)
+            if name and value:
+                names[name] = _Name(_bounds(value, names), _loops_used(value, names))
 
 
-def _loop_variables(loop: ast.For) -> dict[str, range | None]:
-    targets = getattr(loop.target, "elts", [loop.target])
-    names = [getattr(target, "id", "") for target in targets]
-    called = _called(loop.iter)
-    arguments = loop.iter.args if isinstance(loop.iter, ast.Call) else []
-    # An argument that is no number counts as one without end.
-    limits = [_integer(argument) for argument in arguments]
-    numbers = [_UNBOUNDED.stop if limit is None else limit for limit in limits]
-    known: list[range] = []
+def _statement(node: ast.AST, loops: tuple[_Loop, ...]) -> _Statement:
+    nodes = [*ast.walk(node)]
+    return _Statement(
+        node,
+        loops,
+        [node for node in nodes if isinstance(node, ast.Call)],
+        [node for node in nodes if isinstance(node, ast.Dict)],
+    )
+
+
+def _assigned(node: ast.AST) -> tuple[str, ast.expr | None]:
+    """The name that a statement binds, empty if it binds none, and its value."""
+    if isinstance(node, ast.AnnAssign):
+        return getattr(node.target, "id", ""), node.value
+    if isinstance(node, ast.Assign):
+        return getattr(node.targets[0], "id", ""), node.value
+    return "", None
+
+
+def _loop(node: ast.For, names: _Names) -> tuple[_Loop, dict[str, _Name]]:
+    """A loop, and what its variables can be."""
+    targets = getattr(node.target, "elts", [node.target])
+    variables = [getattr(target, "id", "") for target in targets]
+    called = _called(node.iter)
+    arguments = node.iter.args if isinstance(node.iter, ast.Call) else []
+
+    # A grid has an end for each variable; another loop a start, if it is not 0, and an
+    # end.
+    bounds = [_bounds(argument, names) for argument in arguments]
+    limits: list[tuple[_Bounds | None, _Bounds | None]] = []
     if called == "grid":
-        known = [range(number) for number in numbers]
-    elif called in _LOOPS and numbers:
-        known = [range(*numbers[:2])]
-    return {**dict.fromkeys(names), **dict(zip(names, known))}
+        limits = [((0, 0), end) for end in bounds]
+    elif called in _LOOPS and bounds:
+        start, end = bounds[:2] if len(bounds) > 1 else ((0, 0), bounds[0])
+        limits = [(start, end)]
+
+    # How often a loop runs counts for those of one variable, which print num_stages.
+    runs = None
+    for start, end in limits:
+        if len(limits) == 1 and start and end and len({*start, *end}) <= 2:
+            runs = end[0] - start[0]
+    annotations = _keyword(node.iter, "annotations")
+    printed = {_string(key): value for key, value in _items(annotations)}
+    loop = _Loop(
+        node.lineno,
+        runs,
+        _integer(printed.get("num_stages")) or None,
+        frozenset(
+            map(_variable, getattr(printed.get("multi_buffer_eligible"), "elts", ()))
+        ),
+    )
+
+    of_loop = frozenset({loop})
+    found = dict.fromkeys(variables, _Name(None, of_loop))
+    for variable, (start, end) in zip(variables, limits):
+        if start and end and start[0] < end[1]:
+            found[variable] = _Name((start[0], end[1] - 1), of_loop)
+    return loop, found
 
 
-def _called(node: ast.AST) -> str:
-    """The last name of what a call calls; nothing if it is no call."""
+def _called(node: ast.AST | None) -> str:
+    """The last name of what a call calls; empty if it is no call."""
     function = getattr(node, "func", None)
     return str(getattr(function, "attr", getattr(function, "id", "")))
 
 
-def _calls(nodes: Sequence[_Node], *names: str) -> list[ast.Call]:
+def _calls(statements: Iterable[_Statement], *names: str) -> list[ast.Call]:
     """The calls of these names."""
     return [
-        node
-        for node, _ in nodes
-        if isinstance(node, ast.Call) and _called(node) in names
+        call
+        for statement in statements
+        for call in statement.calls
+        if _called(call) in names
     ]
 
 
@@ -1484,16 +1782,17 @@ def _keyword(call: ast.AST, name: str) -> ast.expr | None:
     return {keyword.arg: keyword.value for keyword in keywords}.get(name)
 
 
-def _items(node: ast.AST) -> Iterator[tuple[ast.expr | None, ast.expr]]:
+def _items(node: ast.AST | None) -> Iterator[tuple[ast.expr | None, ast.expr]]:
     """The keys and values of a dict; none if it is no dict."""
     return zip(getattr(node, "keys", ()), getattr(node, "values", ()))
 
 
-def _values(nodes: Sequence[_Node], text: str) -> list[ast.expr]:
+def _values(statements: Iterable[_Statement], text: str) -> list[ast.expr]:
     """The values of this key in all dicts."""
     return [
         value
-        for node, _ in nodes
+        for statement in statements
+        for node in statement.dicts
         for key, value in _items(node)
         if _string(key) == text
     ]
@@ -1511,155 +1810,139 @@ def _string(node: ast.AST | None = None) -> str:
 
 
 def _integer(node: ast.AST | None) -> int | None:
-    """The value of a whole number; None if it is none, or no node."""
+    """The value of 4, -4 or T.int64(4); None if it is no such number, or no node."""
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        number = _integer(node.operand)
+        return None if number is None else -number
+    if isinstance(node, ast.Call) and _called(node) in {"int32", "int64"}:
+        return _integer(node.args[0]) if node.args else None
     value = getattr(node, "value", None)
     return value if type(value) is int else None
 
 
-def _check_that_none_spilled(nodes: Sequence[_Node]) -> None:
-    """What spills is unlocked in the line after its lock: rewrite_flag_to_buf.cc:293."""
-    unlocks = {call.lineno: ast.dump(call) for call in _calls(nodes, "ascend_rls_buf")}
-    for lock in _calls(nodes, "ascend_get_buf"):
-        unlock = ast.dump(lock).replace("ascend_get_buf", "ascend_rls_buf")
-        if unlocks.get(lock.lineno + 1) == unlock:
-            raise ValueError(
-                f"line {lock.lineno}: flags have spilled to locks already:"
-                f" {_EXPECTED_TIR}"
-            )
+def _bounds(node: ast.expr, names: _Names, cross_core: bool = False) -> _Bounds | None:
+    """What an expression can be, as TVM's interval arithmetic finds it
+    (EventIdRange, rewrite_flag_to_buf.cc:121); None where it finds no bounds."""
+    number = _integer(node)
+    if number is not None:
+        return number, number
+    if isinstance(node, ast.Name):
+        return names[node.id].bounds if node.id in names else None
+    if isinstance(node, ast.Call) and _called(node) == "Cast":
+        return _bounds(node.args[-1], names, cross_core) if node.args else None
+    if not isinstance(node, ast.BinOp):
+        return None
+    left = _bounds(node.left, names, cross_core)
+    right = _bounds(node.right, names, cross_core)
+
+    # What has bounds, even where what it is made of has none.
+    modulus = _modulus(node)
+    if modulus is not None and modulus > 0:
+        within = left is not None and left[0] >= 0 and left[1] < modulus
+        return left if within else (0, modulus - 1)
+    if cross_core and isinstance(node.op, ast.Mult):
+        # The cube addresses the second vector core at + 16: insert_sync.cc:1878.
+        factor = _integer(node.left) or _integer(node.right)
+        if factor and factor % CROSS_CORE_SLOTS == 0:
+            return 0, 0
+
+    # What lies between its values at the ends of what it is made of.
+    if left is None or right is None:
+        return None
+    if isinstance(node.op, ast.FloorDiv):
+        divide = right[0] == right[1] > 0
+        return (left[0] // right[0], left[1] // right[0]) if divide else None
+    operators = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul}
+    if type(node.op) not in operators:
+        return None
+    apply = operators[type(node.op)]
+    ends = [apply(one, other) for one in left for other in right]
+    return min(ends), max(ends)
 
 
-_UNBOUNDED = range(2**62)  # more than any id or loop of a kernel
-_Use = tuple[int, int, int]  # the first of the ids, the one after the last, the line
+def _modulus(node: ast.BinOp) -> int | None:
+    """The n of x % n, which TVM also prints as x - x // n * n."""
+    if isinstance(node.op, ast.Mod):
+        return _integer(node.right)
+    if isinstance(node.op, ast.Sub) and isinstance(node.right, ast.BinOp):
+        number = node.right.right
+        quotient = ast.BinOp(node.left, ast.FloorDiv(), number)
+        product = ast.BinOp(quotient, ast.Mult(), number)
+        if ast.dump(node.right) == ast.dump(product):
+            return _integer(number)
+    return None
 
 
-def _flag_uses(nodes: Sequence[_Node]) -> tuple[dict[str, list[_Use]], list[int]]:
-    """By the event of a SyncPoint, in order of appearance, its flag calls
-    (FlagUsageCollector, rewrite_flag_to_buf.cc:138); and the lines with ids that would
-    be others without the loops."""
-    uses: dict[str, list[_Use]] = {}
-    unbounded, by_loop = [], []
-    for call, loops in nodes:
-        name = _called(call)
-        if not isinstance(call, ast.Call) or name not in _FLAGS:
-            continue
-        cross_core = "cross_core" in name
-        try:
-            if len(call.args) < 2:
-                raise ValueError(f"expected an id in {name}")
-            first, *_, event_id = call.args
-            event = "cross-core" if cross_core else _string(first)
-            _check_event("event", event, "cross-core")
-        except ValueError as error:
-            raise ValueError(f"line {call.lineno}: {error}") from None
-        ids = _event_ids(event_id, loops, cross_core)
-        if ids.stop >= _UNBOUNDED.stop:
-            unbounded.append(f"line {call.lineno} {ast.unparse(event_id)[:40]!r}")
-        if ids != _event_ids(event_id, {}, cross_core):
-            by_loop.append(call.lineno)
-        for part in _modulo_16(ids) if cross_core else [ids]:
-            uses.setdefault(event, []).append((part.start, part.stop, call.lineno))
+def _loops_used(node: ast.AST, names: _Names) -> frozenset[_Loop]:
+    """The loops with whose iterations an expression changes."""
+    return frozenset(
+        loop
+        for part in ast.walk(node)
+        if isinstance(part, ast.Name) and part.id in names
+        for loop in names[part.id].loops
+    )
+
+
+def _flag_call(call: ast.Call, statement: _Statement, names: _Names) -> _FlagCall:
+    """A flag call (FlagUsageCollector, rewrite_flag_to_buf.cc:138).  An id that can be
+    negative has no bounds."""
+    cross_core = "cross_core" in _called(call)
+    try:
+        if len(call.args) < 2:
+            raise ValueError(f"expected an id in {_called(call)}")
+        first, *_, event_id = call.args
+        event = "cross-core" if cross_core else _string(first)
+        _check_event("event", event, "cross-core")
+    except ValueError as error:
+        raise ValueError(f"line {call.lineno}: {error}") from None
+    ids = _bounds(event_id, names, cross_core)
+    if ids and not 0 <= ids[0] <= ids[1] < LARGEST:
+        ids = None
+    loops_used = _loops_used(event_id, names)
+    used = tuple(loop for loop in statement.loops if loop in loops_used)
+    return _FlagCall(call.lineno, event, event_id, ids, statement.loops, used)
+
+
+def _check_bounds(calls: Iterable[_FlagCall]) -> None:
+    unbounded = [
+        f"line {call.line} {ast.unparse(call.event_id)[:40]!r}"
+        for call in calls
+        if call.ids is None
+    ]
     if unbounded:
         raise ValueError(
             f"event ids without bounds: {_listed(unbounded, 10)}: expected a number, a"
             " variable of a loop that numbers bound, x % v with a number v, or a sum of"
             " these"
         )
-    if not uses:
-        raise ValueError(f"no flags: {_EXPECTED_TIR}")
-    return uses, by_loop
 
 
-def _event_ids(node: ast.expr, loops: _Bounds, cross_core: bool) -> range:
-    """What an event id can be (EventIdRange, rewrite_flag_to_buf.cc:121)."""
-    number = _integer(node)
-    if number is not None:
-        return range(number, number + 1)
-    if not isinstance(node, ast.BinOp):
-        return loops.get(getattr(node, "id", "")) or _UNBOUNDED
-    left = _event_ids(node.left, loops, cross_core)
-    right = _event_ids(node.right, loops, cross_core)
-    modulus = _integer(node.right)
-    if isinstance(node.op, ast.Mod) and modulus:
-        return left if left.stop <= modulus else range(modulus)
-    if isinstance(node.op, ast.Add):
-        return range(left.start + right.start, left.stop + right.stop - 1)
-    # The cube addresses the second vector core at + 16: insert_sync.cc:1878.
-    if isinstance(node.op, ast.Mult) and cross_core:
-        factor = _integer(node.left) or _integer(node.right)
-        if factor and factor % CROSS_CORE_SLOTS == 0:
-            return range(1)
-    return _UNBOUNDED
+def _own_lock(call: ast.Call, names: _Names) -> str:
+    """The locks that a call of the source's own takes, and its line."""
+    ids = _bounds(call.args[1], names) if call.args[1:] else None
+    if ids is None:
+        return f"some (line {call.lineno})"
+    first, last = ids
+    return f"{first if first == last else f'{first}-{last}'} (line {call.lineno})"
 
 
-def _modulo_16(ids: range) -> list[range]:
-    """What the 16 cross-core slots have of these ids."""
-    slots = CROSS_CORE_SLOTS
-    start = ids.start % slots
-    stop = start + ids.stop - ids.start
-    if stop - start >= slots:
-        return [range(slots)]
-    if stop <= slots:
-        return [range(start, stop)]
-    return [range(start, slots), range(stop - slots)]
+def _block_lines(statements: Iterable[_Statement], name: str) -> list[int]:
+    """The lines of the blocks of this name."""
+    return [
+        call.lineno
+        for call in _calls(statements, "sblock")
+        if _string(*call.args[:1]) == name
+    ]
 
 
-def _coalesced(uses: Iterable[_Use]) -> Iterator[tuple[range, bool, list[int]]]:
-    """The ids of each ring, whether it is a release's, and the lines of its flags.
-    Ids that overlap are of one ring, those that only touch are not (CoalesceBlocks,
-    rewrite_flag_to_buf.cc:188)."""
-    joined: list[list[_Use]] = []
-    end = 0
-    for use in sorted(uses):
-        start, stop, _ = use
-        if start >= end:
-            joined.append([use])
-        else:
-            joined[-1].append(use)
-        end = max(end, stop)
-    # Releases come first in id order, so the rings are looked at from the last one on
-    # down: once one is found to be a release, all below it are.  It shows in two ways.
-    # tilelang sets its ids one by one before the loop (insert_sync.cc:2090).  And among
-    # the releases, as among the others, wider comes before narrower (:1912-1924): of
-    # rings 2, 1, 3 ids wide, the first two are releases.
-    rings = []
-    release, width = False, 0
-    for ring in reversed(joined):
-        ids = range(ring[0][0], max(stop for _, stop, _ in ring))
-        width_above, width = width, ids.stop - ids.start
-        one_by_one = width > 1 and any(stop - start == 1 for start, stop, _ in ring)
-        release = release or one_by_one or width < width_above
-        rings.append((ids, release, sorted({line for *_, line in ring})))
-    yield from reversed(rings)
-
-
-def _rings(
-    uses: Mapping[str, Iterable[_Use]], depth: int, reserved: Mapping[str, set[int]]
-) -> Iterator[_Ring]:
-    """The rings, by namespace and in id order, but for those of reserved ids."""
-    for event, of_event in uses.items():
-        namespace = CROSS_CORE if event == "cross-core" else event
-        taken = reserved.get(namespace, set())
-        for ids, release, lines in _coalesced(of_event):
-            if all(event_id in taken for event_id in ids):
-                continue
-            versions, max_versions = _versions(ids.stop - ids.start, depth)
-            point = SyncPoint(
-                f"{namespace}[{ids.start}]",
-                event,
-                versions,
-                max_versions,
-                cross_iter=release,
-                base=ids.start,
-            )
-            yield _Ring(point, ids, lines)
-
-
-def _versions(width: int, depth: int) -> tuple[int | None, int | None]:
-    """The versions and max_versions of what is this wide at this depth: what the
-    scheduler stopped below this depth, it stops at deeper ones too."""
-    if width == depth:
-        return None, None
-    return (None, width) if 1 < width < depth else (width, None)
+def _check_one_launch(statements: Iterable[_Statement]) -> None:
+    launches = _block_lines(statements, "tilelang_root")
+    if len(launches) > 1:
+        lines = ", ".join(map(str, launches))
+        raise ValueError(
+            f"the launches of lines {lines} each have flags and memory of their own:"
+            " expected one"
+        )
 
 
 def _depth_read(depth: int | None, num_stages: Sequence[int]) -> int:
@@ -1681,36 +1964,154 @@ def _depth_read(depth: int | None, num_stages: Sequence[int]) -> int:
     return depth
 
 
+def _versions(width: int, depth: int, fixed: bool) -> tuple[int | None, int | None]:
+    """The versions and max_versions of what is this wide at this depth: what the
+    scheduler stopped below this depth, it stops at deeper ones too."""
+    if fixed or width > depth or width == 1 < depth:
+        return width, None
+    return None, (width if width < depth else None)
+
+
+_Use = tuple[_Bounds, _FlagCall]  # the slots of a namespace that a call uses
+
+
+def _rings(
+    calls: Iterable[_FlagCall], depth: int, reserved: Mapping[str, Collection[int]]
+) -> Iterator[_Ring]:
+    """The rings, by namespace and in id order."""
+    uses: dict[str, list[_Use]] = {}
+    for call in calls:
+        of_event = uses.setdefault(call.event, [])
+        first, last = call.ids or (0, 0)
+        cross_core = call.event == "cross-core"
+        slots = _modulo_16(first, last) if cross_core else [(first, last)]
+        of_event += [(part, call) for part in slots]
+    for event, of_event in uses.items():
+        namespace = CROSS_CORE if event == "cross-core" else event
+        taken = reserved.get(namespace, ())
+        for ids, release, ring_calls in _coalesced(of_event):
+            loop = _loop_of(ring_calls)
+            fixed = loop is not None and loop.num_stages not in (None, depth)
+            versions, max_versions = _versions(ids.stop - ids.start, depth, fixed)
+            point = SyncPoint(
+                f"{namespace}[{ids.start}]",
+                event,
+                versions,
+                max_versions,
+                cross_iter=release,
+                base=ids.start,
+            )
+            lines = sorted({call.line for call in ring_calls})
+            held = all(event_id in taken for event_id in ids)
+            yield _Ring(point, ids, lines, loop, held)
+
+
+def _modulo_16(first: int, last: int) -> list[_Bounds]:
+    """What the 16 cross-core slots have of these ids."""
+    slots = CROSS_CORE_SLOTS
+    if last - first >= slots - 1:
+        return [(0, slots - 1)]
+    first, last = first % slots, last % slots
+    return [(first, last)] if first <= last else [(0, last), (first, slots - 1)]
+
+
+def _coalesced(uses: Iterable[_Use]) -> list[tuple[range, bool, list[_FlagCall]]]:
+    """The ids of each ring in id order, whether it is a release's, and its calls.  Ids
+    that overlap are of one ring, those that only touch are not (CoalesceBlocks,
+    rewrite_flag_to_buf.cc:188)."""
+    joined: list[list[_Use]] = []
+    end = -1
+    for use in sorted(uses, key=lambda use: use[0]):
+        (first, last), _ = use
+        if first > end:
+            joined.append([])
+        joined[-1].append(use)
+        end = max(end, last)
+
+    # Releases come first in id order, so the rings are looked at from the last one on
+    # down: once one is found to be a release, all below it are.  It shows in two ways.
+    # tilelang sets its ids one by one before the loop (insert_sync.cc:2090).  And among
+    # the releases, as among the others, wider comes before narrower (:1912-1924): of
+    # rings 2, 1, 3 ids wide, the first two are releases.
+    rings = []
+    release, width = False, 0
+    for ring in reversed(joined):
+        ids = range(ring[0][0][0], max(last for (_, last), _ in ring) + 1)
+        width_above, width = width, ids.stop - ids.start
+        one_by_one = width > 1 and any(first == last for (first, last), _ in ring)
+        release = release or one_by_one or width < width_above
+        rings.append((ids, release, [call for _, call in ring]))
+    return rings[::-1]
+
+
+def _loop_of(calls: Iterable[_FlagCall]) -> _Loop | None:
+    """The loop in which a ring rotates: the innermost that prints num_stages, if one
+    does, among those with which its ids change or, if they do not, among those around
+    its calls.  Of several calls, it is the loop that prints the most."""
+    found = []
+    for loops in [call.used for call in calls if call.used] or [
+        call.loops for call in calls
+    ]:
+        staged = [loop for loop in loops if loop.num_stages]
+        found += (staged or [*loops])[-1:]
+    return max(found, key=lambda loop: loop.num_stages or 0, default=None)
+
+
+def _buffers(
+    statements: Sequence[_Statement], function: ast.AST, depth: int
+) -> Iterator[tuple[Buffer, int]]:
+    """The buffers in the memories, each with its line."""
+    versions = _counts(statements, "tl.buffer_versions_map")
+    manual = _counts(statements, "tl.manual_multi_buffer")
+    fixed = {
+        name
+        for statement in statements
+        for loop in statement.loops
+        if loop.num_stages not in (None, depth)
+        for name in loop.eligible
+    }
+    names = Counter(
+        node.id for node in ast.walk(function) if isinstance(node, ast.Name)
+    )
+    for statement in statements:
+        for call in statement.calls:
+            memory = _memory_of(call)
+            if _called(call) != "sblock_alloc_buffer" or not memory:
+                continue
+            # What has no data= is called what it is assigned to, if it is used at all.
+            data, (target, _) = _keyword(call, "data"), _assigned(statement.node)
+            if not data and names[target] < 2:
+                continue
+            name = _variable(data) if data else target
+            count = manual.get(name) or versions.get(name, 1)
+            try:
+                # The allocation of a ring of the source's own holds all its versions.
+                size = -(-_allocated_bytes(call) // manual.get(name, 1))
+                widths = _versions(count, depth, name in fixed)
+                yield Buffer(name, memory, size, *widths), call.lineno
+            except ValueError as error:
+                raise ValueError(f"line {call.lineno}: {error}") from None
+
+
+def _counts(statements: Iterable[_Statement], key: str) -> dict[str, int]:
+    """By buffer, the number of versions that this key's dicts say."""
+    counts = {}
+    for value in _values(statements, key):
+        for buffer, number in _items(value):
+            count = _integer(number)
+            if count is None or count < 1:
+                raise ValueError(f"line {number.lineno}: expected a number of versions")
+            counts[_variable(buffer)] = count
+    return counts
+
+
 def _memory_of(call: ast.AST) -> str | None:
     """The memory that scope= names, if it is one of MEMORIES."""
     return SCOPES.get(_string(_keyword(call, "scope")).removesuffix(".dyn"))
 
 
-def _buffers(nodes: Sequence[_Node], depth: int) -> Iterator[tuple[Buffer, int]]:
-    """The buffers in the memories, each with its line.  What has no data= is used by
-    nothing."""
-    versions = {}
-    for value in _values(nodes, "tl.buffer_versions_map"):
-        for key, number in _items(value):
-            count = _integer(number)
-            if count is None:
-                raise ValueError(f"line {number.lineno}: expected a number of versions")
-            versions[_variable(key)] = count
-    for call in _calls(nodes, "sblock_alloc_buffer"):
-        memory, data = _memory_of(call), _keyword(call, "data")
-        if not (memory and data):
-            continue
-        name = _variable(data)
-        widths = _versions(versions.get(name, 1), depth)
-        try:
-            buffer = Buffer(name, memory, _version_bytes(call), *widths)
-        except ValueError as error:
-            raise ValueError(f"line {call.lineno}: {error}") from None
-        yield buffer, call.lineno
-
-
-def _version_bytes(allocation: ast.Call) -> int:
-    """What one version of a buffer takes: its shape times its dtype."""
+def _allocated_bytes(allocation: ast.Call) -> int:
+    """What an allocation takes: its shape times its dtype."""
     shape, dtype, *_ = [*allocation.args, None, None]
     bits = 1
     for extent in getattr(shape, "elts", [shape]):
@@ -1721,29 +2122,43 @@ def _version_bytes(allocation: ast.Call) -> int:
     text = _string(dtype) if dtype else "float32"
     # The bits, then what else tells it from others, then its lanes.
     match = re.fullmatch(
-        r"(?:bool|[a-z]+(\d{1,4})(?:_[a-z\d]*[a-z])?)(?:x(\d{1,4}))?", text
+        r"(?:bool|[a-z]+(\d{1,4})(?:_[a-z\d]+?)?)(?:x(\d{1,4}))?", text
     )
     if not match:
         raise ValueError(f"dtype {text!r}: expected one with a size, as in float32")
     return -(-bits * int(match[1] or 8) * int(match[2] or 1) // 8)
 
 
-def _gemm_l1_lines(nodes: Sequence[_Node]) -> list[int]:
+def _aliases(
+    statements: Iterable[_Statement], buffers: Collection[str]
+) -> dict[str, list[str]]:
+    """By buffer, those of the buffers with which it may share a slot."""
+    aliases: dict[str, list[str]] = {}
+    for value in _values(statements, "tl.buffer_alias_map"):
+        for key, shared in _items(value):
+            others = map(_variable, getattr(shared, "elts", ()))
+            aliases.setdefault(_variable(key), []).extend(others)
+    return {
+        name: [other for other in others if other in buffers]
+        for name, others in aliases.items()
+        if name in buffers
+    }
+
+
+def _gemm_l1_lines(statements: Sequence[_Statement]) -> list[int]:
     """The lines of what becomes gemm_l1: both inputs are in L1
     (tilelang/ascend/op/gemm/gemm_mad.py:167)."""
-    in_l1 = {
-        _variable(target)
-        for node, _ in nodes
-        if isinstance(node, ast.Assign) and _memory_of(node.value) == "l1"
-        for target in node.targets
-    }
+    assigned = [_assigned(statement.node) for statement in statements]
+    in_l1 = {name for name, value in assigned if value and _memory_of(value) == "l1"}
     # An input is T.region(a[0, 0], 1, 64, 64).
     regions = {
-        call for call in _calls(nodes, "region") if _variable(*call.args[:1]) in in_l1
+        call
+        for call in _calls(statements, "region")
+        if _variable(*call.args[:1]) in in_l1
     }
     return [
         call.lineno
-        for call in _calls(nodes, "gemm", "gemm_blockscaled")
+        for call in _calls(statements, "gemm", "gemm_blockscaled")
         if call.args[1:] and regions.issuperset(call.args[:2])
     ]
 
@@ -1910,13 +2325,14 @@ What is then shown as kept and spilled is this model's own.""",
     )
     sources.add_argument(
         "--read",
-        metavar="[DEPTH=]FILE",
+        metavar=("[DEPTH=]FILE", "FILE"),
         type=_checked(_depth_and_file),
-        action="append",
+        action="extend",
+        nargs="+",
         default=[],
-        help="take the kernel from the TIR that tilelang's pass tl.InsertSync leaves; -"
-        " is standard input; repeatable, one for each DEPTH that it was compiled with"
-        " (default: the largest num_stages that is printed)",
+        help="take the kernel from the TIR that tilelang's pass tl.InsertSync leaves,"
+        " one file for each DEPTH that it was compiled with (default: the largest"
+        " num_stages that it prints); - is standard input; repeatable",
     )
     parser.add_argument(
         "--buffer",
@@ -2045,15 +2461,32 @@ def _texts(options: argparse.Namespace) -> list[_Text]:
         try:
             tir = _file_text(0 if file == "-" else file)
             text = _read(tir, depth, _reserved(options), file)
-            before = texts.setdefault(text.depth, text)
-            if before is not text:
+            if text.depth in texts:
                 raise ValueError(
-                    f"of depth {text.depth}, as {before.file!r} is:"
-                    " expected one reading of a depth"
+                    f"depth {text.depth} was already read from"
+                    f" {texts[text.depth].file!r}: give DEPTH="
                 )
+            for other in texts.values():
+                _check_same_kernel(text, other)
         except ValueError as error:
             raise ValueError(f"argument --read: {file!r}: {error}") from None
+        texts[text.depth] = text
     return [texts[depth] for depth in sorted(texts, reverse=True)]
+
+
+def _check_same_kernel(text: _Text, other: _Text) -> None:
+    """Raise ValueError where the buffers of two texts differ: a kernel has the same at
+    every depth, with other versions."""
+    one, two = (
+        {(buffer.name, buffer.memory, buffer.bytes) for buffer, _ in each.buffers}
+        for each in (text, other)
+    )
+    for name, memory, size in sorted(one ^ two):
+        where = text if (name, memory, size) in one else other
+        raise ValueError(
+            f"only {where.file!r} has a buffer {name!r} of {size} bytes a version in"
+            f" {memory}: expected texts of one kernel"
+        )
 
 
 def _kernels(
@@ -2085,7 +2518,10 @@ def _option_notes(
 ) -> Iterator[str]:
     """Which options have no effect on this kernel."""
     namespaces = [kernel.namespace_of(point) for point in kernel.sync_points]
-    cross_core = CROSS_CORE in namespaces or any(text.cross_core for text in texts)
+    rings = [ring for text in texts for ring in text.rings]
+    cross_core = CROSS_CORE in namespaces or any(
+        ring.point.event == "cross-core" for ring in rings
+    )
     if any(not event for event, _ in options.reserve) and not cross_core:
         yield (
             "note: --reserve IDS has no effect: no sync point is a cross-core flag;"
@@ -2111,8 +2547,10 @@ def _option_notes(
         yield "note: without --sharing, share groups share no base id"
 
 
-def _text_notes(options: argparse.Namespace, texts: Sequence[_Text]) -> Iterator[str]:
-    """What the answer does not say of itself."""
+def _text_notes(
+    options: argparse.Namespace, texts: Sequence[_Text], depths: range
+) -> Iterator[str]:
+    """What the texts have that the answer for these depths does not show."""
     for text in texts:
         if len(text.num_stages) > 1 and (None, text.file) in options.read:
             yield (
@@ -2120,24 +2558,67 @@ def _text_notes(options: argparse.Namespace, texts: Sequence[_Text]) -> Iterator
                 f" {', '.join(map(str, text.num_stages))}: read at depth {text.depth};"
                 " DEPTH=FILE says another"
             )
+    own = {
+        f"{ring.point.name} ({_ids(ring)})": None
+        for text in texts
+        for ring in text.rings
+        if ring.reserved
+    }
+    if own:
+        yield (
+            "note: within reserved ids, and so taken as flags that the source sets"
+            f" itself: {', '.join(own)}"
+        )
     for text in texts[:1]:
-        if text.depth < 4:
+        if text.own_locks:
             yield (
-                f"note: {text.file!r} was compiled at depth {text.depth}: what"
-                " stops growing at 2 or 3 looks as if it followed the depth; read one"
-                " compiled at 4 or more"
+                f"note: in {text.file!r} the source takes locks itself:"
+                f" {', '.join(text.own_locks)}; the compiler does not see them, and gives"
+                " the same to what spills"
             )
-        if text.aliases:
+        if all(depth in {text.depth for text in texts} for depth in depths):
+            continue
+        for line, runs in sorted(
+            {
+                (ring.loop.line, ring.loop.runs)
+                for ring in text.rings
+                if ring.loop and ring.loop.runs and not ring.reserved
+                if ring.loop.runs <= depths[-1] and not ring.point.versions
+            }
+        ):
             yield (
-                f"note: in {text.file!r} buffers share addresses (line"
-                f" {text.aliases[0]}): they take less memory than shown"
+                f"note: in {text.file!r} the loop of line {line} runs {runs} times: from"
+                f" depth {runs} on the compiler sizes its rings in another way; read"
+                " those depths"
             )
-        if text.by_loop:
-            yield (
-                f"note: in {text.file!r} a loop is shorter than a ring (line"
-                f" {text.by_loop[0]}): at other depths the ring is cut otherwise; read"
-                " each depth"
-            )
+
+
+def _unread_note(
+    kernel: Kernel, readings: Mapping[int, Kernel], found: Limits
+) -> Iterator[str]:
+    """The depths on which the limits rest, if some of them were not read."""
+    flags, compiles = found.last_depth_without_spill, found.last_depth_that_compiles
+    if flags is None:
+        # They rest on the first depth at which a ring that follows it cannot fit.
+        namespaces = {
+            kernel.namespace_of(point)
+            for point in kernel.sync_points
+            if not point.versions
+        }
+        only = CROSS_CORE if namespaces == {CROSS_CORE} else None
+        rest = {_all_slots(only).stop + 1}
+    else:
+        rest = {last + 1 for last in (flags, compiles) if last is not None}
+    memory = found.last_depth_in_memory
+    if memory is not None and memory < max(rest):
+        rest.add(memory + 1)
+    unread = sorted(rest.difference(readings))
+    if readings and unread:
+        them = "them" if unread[1:] else "it"
+        yield (
+            f"note: not read: {_depth_ranges(unread)}, on which the limits rest; compile"
+            f" and read {them} to be sure"
+        )
 
 
 def _lines(args: Iterable[str]) -> Iterator[str]:
@@ -2149,11 +2630,18 @@ def _lines(args: Iterable[str]) -> Iterator[str]:
         kernel, readings = _kernels(options, texts)
     except ValueError as error:
         parser.error(str(error))
-    for note in (*_option_notes(options, kernel, texts), *_text_notes(options, texts)):
-        _complain(note)
-    flags = limits(kernel, readings).last_depth_without_spill or 0
+    found = limits(kernel, readings)
+    flags = found.last_depth_without_spill or 0
     last = options.depth or options.max_depth or max(4, flags + 1, *readings)
     depths = range(options.depth or 1, last + 1)
+    table = bool(options.summary or not options.depth)
+    notes = [
+        *_option_notes(options, kernel, texts),
+        *_text_notes(options, texts, depths),
+        *(_unread_note(kernel, readings, found) if table or options.json else ()),
+    ]
+    for note in notes:
+        _complain(note)
     if options.json:
         read = [*map(_text_document, texts)]
         yield from json_report(kernel, depths, readings, read)
@@ -2166,7 +2654,7 @@ def _lines(args: Iterable[str]) -> Iterator[str]:
         depths,
         readings,
         blocks=not options.summary,
-        table=options.summary or not options.depth,
+        table=table,
     )
 
 

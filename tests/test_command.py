@@ -19,6 +19,7 @@ from unittest import mock
 
 import flag_budget
 from tests import ROOT, complaint, error_of, run
+from tests.texts import MARKS
 
 COMMAND = [sys.executable, str(ROOT / "flag_budget.py")]
 
@@ -527,10 +528,12 @@ class Process(unittest.TestCase):
 
     def test_name_that_stdout_cannot_write(self) -> None:
         out, err = io.TextIOWrapper(io.BytesIO(), "ascii"), io.StringIO()
-        tir = io.StringIO('T.ascend_set_flag("V_S", 0)')
+        tir = io.StringIO('T.ascend_set_flag("V_S", 0)' + MARKS)
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
             with mock.patch("flag_budget.open", return_value=tir, create=True):
-                self.assertEqual(flag_budget.main(["--read", "4=\xe9.py"]), 1)
+                self.assertEqual(
+                    flag_budget.main(["--read", "4=\xe9.py", "--depth=4"]), 1
+                )
         self.assertEqual(
             err.getvalue(),
             "error: cannot write the output: 'ascii' codec can't encode character"

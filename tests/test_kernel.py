@@ -21,6 +21,7 @@ from flag_budget import (
     text_report,
 )
 from tests import ROOT, complaint, document, error_of, run
+from tests.texts import MARKS
 
 VEC_ADD = f"@{ROOT / 'tests/kernels/vec_add.args'}"
 
@@ -351,7 +352,7 @@ class Reservations(unittest.TestCase):
     def test_ids_that_are_none(self) -> None:
         takes: list[Callable[[Any], object]] = [
             lambda ids: Kernel([SyncPoint("a")], reserved=ids),
-            lambda ids: read_kernel('T.ascend_set_flag("V_S", 0)', 4, ids),
+            lambda ids: read_kernel('T.ascend_set_flag("V_S", 0)' + MARKS, 4, ids),
         ]
         for take in takes:
             for reserved in (

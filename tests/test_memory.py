@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unittest
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from flag_budget import (
@@ -18,7 +18,7 @@ from flag_budget import (
     plan,
     text_report,
 )
-from tests import complaint, document, error_of, run
+from tests import ROOT, complaint, document, error_of, run
 
 ONE = "--sync-point=a,event=MTE2_V"
 FIXED = "--sync-point=a,event=MTE2_V,versions=1"
@@ -173,7 +173,11 @@ class BelowTheTable(unittest.TestCase):
                 "memory lasts to depth 1024; depth 1025 needs ub 1025K/1024K",
             ),
             ([buffer("1"), f"--memory=ub={10**18}M"], "memory lasts to any depth"),
-            ([buffer("1"), f"--memory=ub={10**18}"], "memory lasts to any depth"),
+            (
+                [buffer("32"), "--memory=ub=31250000000000000K"],
+                "memory lasts to any depth",
+            ),
+            ([buffer("1", "l1"), f"--memory=l1={10**18}"], "memory lasts to any depth"),
             (
                 [buffer("1024"), f"--memory=ub={10**14}M"],
                 f"memory lasts to depth {10**14 * 1024};"
@@ -216,19 +220,19 @@ class BelowTheTable(unittest.TestCase):
     def test_fifth_line(self) -> None:
         takes = "flag slots bind first while a stage takes at most"
         for args, lines in (
-            ([buffer("32K")], [f"in ub, {takes} 28216 bytes (it takes 32768)"]),
+            ([buffer("32K")], [f"in ub, {takes} 28192 bytes (it takes 32768)"]),
             (
                 [buffer("1K"), buffer("2K"), buffer("1K,versions=3")],
-                [f"in ub, {takes} 27875 bytes (it takes 3072)"],
+                [f"in ub, {takes} 27872 bytes (it takes 3072)"],
             ),
             # At depth 9 there are 5 of it: what it has there counts, not its limit.
             (
                 [buffer("1"), buffer("20K,max-versions=5")],
-                [f"in ub, {takes} 16839 bytes (it takes 1)"],
+                [f"in ub, {takes} 16832 bytes (it takes 32)"],
             ),
             (
                 [buffer("1"), buffer("20K,max-versions=50")],
-                [f"in ub, {takes} 7736 bytes (it takes 1)"],
+                [f"in ub, {takes} 7712 bytes (it takes 32)"],
             ),
             (
                 [buffer("1"), buffer("248K,versions=1")],
@@ -241,8 +245,8 @@ class BelowTheTable(unittest.TestCase):
             (
                 [buffer("1"), buffer("1", "l1"), buffer("1,versions=1", "l0a")],
                 [
-                    f"in ub, {takes} 28216 bytes (it takes 1)",
-                    f"in l1, {takes} 58254 bytes (it takes 1)",
+                    f"in ub, {takes} 28192 bytes (it takes 32)",
+                    f"in l1, {takes} 57857 bytes (it takes 1)",
                 ],
             ),
             ([buffer("1,versions=1")], []),
@@ -266,7 +270,7 @@ class BelowTheTable(unittest.TestCase):
         self.assertEqual(len(limit_lines(ONE)), 2)
 
     def test_the_stage_at_which_it_turns_is_exact(self) -> None:
-        for capacity in (*range(1, 60), 253952):
+        for capacity in (*range(32, 1920, 32), 253952):
             for beside in (
                 [],
                 [Buffer("c", "ub", 5, versions=2)],
@@ -344,7 +348,7 @@ class BelowTheTable(unittest.TestCase):
         kernel = Kernel([SyncPoint("a", versions=1)], buffers=buffers)
         for versions, stage, largest in (
             (11, 0, None),
-            (None, 24 * 1024, 248 * 1024 // 5),
+            (None, 24 * 1024, 248 * 1024 // 5 // 32 * 32),
         ):
             with self.subTest(versions):
                 reading = Kernel(
@@ -371,6 +375,99 @@ class BelowTheTable(unittest.TestCase):
         self.assertEqual(found.last_depth_without_spill, 8)
 
 
+class Merging(unittest.TestCase):
+    """What buffers take together, as MergeUBAllocations lays them out."""
+
+    def used(
+        self, memory: str, *sizes: int, aliases: Iterable[str] = (), versions: int = 1
+    ) -> int:
+        """Of buffers a, b, c ...; the first of an alias shares with the rest."""
+        kernel = Kernel(
+            [SyncPoint("s")],
+            buffers=[
+                Buffer(name, memory, size, versions=versions)
+                for name, size in zip("abcdefg", sizes)
+            ],
+            aliases={names[0]: [*names[1:]] for names in aliases},
+        )
+        (found,) = plan(kernel, 1).memories
+        return found.used
+
+    def test_alone(self) -> None:
+        for memory in ("ub", "l1", "l0c"):
+            self.assertEqual(self.used(memory, 33), 33)
+            self.assertEqual(
+                self.used(memory, 33, versions=2), 128 if memory == "ub" else 66
+            )
+
+    def test_starts_are_aligned_and_the_end_is_rounded_up(self) -> None:
+        for memory, used in (
+            ("ub", 64 + 64),
+            ("l1", 512 + 64),
+            ("l0a", 512 + 64),
+            ("l0b", 512 + 64),
+            ("l0c", 1024 + 64),
+        ):
+            with self.subTest(memory):
+                self.assertEqual(self.used(memory, 33, 33), used)
+                # The largest comes first.
+                self.assertEqual(self.used(memory, 1, 33), used - 32)
+
+    def test_versions_are_rounded_up_in_ub_only(self) -> None:
+        self.assertEqual(self.used("ub", 33, 1, versions=3), 3 * 64 + 3 * 32)
+        self.assertEqual(self.used("l1", 33, 1, versions=3), 512 + 32)
+
+    def test_slots(self) -> None:
+        for sizes, aliases, used in (
+            ((64, 32), ["ab"], 64),
+            ((64, 32), ["ba"], 64),
+            # Not everything that shares with one shares with each other.
+            ((64, 32, 32), ["ab", "ac"], 96),
+            ((64, 32, 32), ["abc", "bc"], 64),
+            # A name of no buffer counts for nothing.
+            ((64, 32), ["az"], 96),
+            ((64, 32, 96, 96), ["ac", "bd"], 192),
+        ):
+            with self.subTest(sizes, aliases=aliases):
+                self.assertEqual(self.used("ub", *sizes, aliases=aliases), used)
+
+    def test_less_memory_at_more_depth(self) -> None:
+        # At depth 1, a goes beside c, and e finds no slot.
+        buffers = [
+            Buffer("a", "ub", 192, versions=1),
+            Buffer("b", "ub", 160),
+            Buffer("c", "ub", 128, versions=1),
+            Buffer("d", "ub", 32, max_versions=3),
+            Buffer("e", "ub", 192, versions=5),
+        ]
+        aliases = {"a": ["c", "e"], "b": ["e"], "c": ["d"]}
+        for capacity, last in ((1216, 0), (1247, 0), (1248, 6)):
+            kernel = Kernel(
+                [SyncPoint("s")],
+                buffers=buffers,
+                aliases=aliases,
+                capacities={"ub": capacity},
+            )
+            used = [plan(kernel, depth).memories[0].used for depth in range(1, 8)]
+            self.assertEqual(used, [1248, 1216, 1248, 1248, 1248, 1248, 1408])
+            self.assertEqual(limits(kernel).last_depth_in_memory, last)
+
+    def test_beyond_64_depths_it_grows(self) -> None:
+        kernel = Kernel(
+            [SyncPoint("s", versions=1)],
+            buffers=[Buffer("a", "ub", 32), Buffer("b", "ub", 32 * 90, versions=1)],
+            aliases={"a": ["b"]},
+            capacities={"ub": 32 * 100},
+        )
+        self.assertEqual(limits(kernel).last_depth_in_memory, 100)
+
+    def test_by_hand_beside_what_was_read(self) -> None:
+        path = ROOT / "tests/compiled/three_phases.d1.tir"
+        found = document("--read", str(path), "--depth=1", buffer("33,versions=1"))
+        (memory,) = found["depths"][0]["memories"]
+        self.assertEqual(memory["used"], 20480 + 64)
+
+
 class Depths(unittest.TestCase):
     """The blocks and the table."""
 
@@ -391,7 +488,7 @@ class Depths(unittest.TestCase):
             run(*args).out.splitlines()[-3:],
             [
                 "lock pool: 0/32 slots, and 5 for cross-core flags",
-                "memory ub: 4.9K/1024K",
+                "memory ub: 5K/1024K",
                 "note: the compiler has no lock pool for cross-core flags;"
                 " it rejects this depth",
             ],
@@ -545,7 +642,7 @@ class Declarations(unittest.TestCase):
                     "name": "ub",
                     "bytes": 253952,
                     "stage_bytes": 98304,
-                    "largest_stage_for_flags": 27306,
+                    "largest_stage_for_flags": 27296,
                 }
             ],
         )
@@ -561,7 +658,7 @@ class Declarations(unittest.TestCase):
                 (each["stage_bytes"], each["largest_stage_for_flags"])
                 for each in found["memories"]
             ],
-            [(0, None), (1024, 58254)],
+            [(0, None), (1024, 57856)],
         )
         found = document(ONE, buffer("1"), buffer("1M,versions=1"))
         self.assertEqual(found["memories"][0]["largest_stage_for_flags"], 0)
