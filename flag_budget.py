@@ -75,6 +75,8 @@ __all__ = [
     "text_report",
 ]
 
+__version__ = "0.2.0"
+
 # The hardware's numbers
 
 PIPES = frozenset({"S", "V", "M", "MTE1", "MTE2", "MTE3", "FIX"})  # ascend_pipe.h:75-93
@@ -112,6 +114,7 @@ CROSS_CORE = "Cube-Vector"  # the cross-core namespace's name, insert_sync.cc:20
 SHARING = ("always", "on-demand")
 NAME = r"[a-zA-Z0-9_.\[\]][a-zA-Z0-9_.\[\]-]*"
 _MOST_NAMES = 6  # that one line gives
+_MOST_GUARDS = 3  # that are given for one sync point
 LARGEST = 10**18  # the largest depth and num_versions; sizes in M
 
 
@@ -162,7 +165,7 @@ def _check_names_once(named: Iterable[SyncPoint | Buffer]) -> None:
     names = set()
     for item in named:
         if item.name in names:
-            raise ValueError(f"name {item.name!r} twice: expected every name once")
+            raise ValueError(f"{item.name!r} is given twice")
         names.add(item.name)
 
 
@@ -236,6 +239,7 @@ class SyncPoint:
     base          the base id that the compiler has given it, from 0 to 10^18; None:
                   that is still to be worked out.  It counts where every sync point
                   of the namespace has one, and no id of the namespace is reserved
+    guards        the names of buffers that it is known to guard; they are only shown
 
     versions and max_versions are from 1 to 10^18, and never both given.  Raises
     ValueError where a field is not as described.
@@ -248,8 +252,10 @@ class SyncPoint:
     cross_iter: bool = False
     share: str | None = None
     base: int | None = None
+    guards: Sequence[str] = ()
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "guards", tuple(self.guards))
         _check_name("name", self.name)
         if self.event is not None:
             _check_event("event", self.event, "cross-core")
@@ -397,6 +403,7 @@ class Namespace:
     ids          how many ids the allocator asks for, over all allocations
     kept_slots   how many of them stay flags; all of them unless one spills
     sync_points  one for each sync point, as declared
+    id_order     the indices of the sync points in id order, before any spills
     """
 
     name: str | None
@@ -404,6 +411,7 @@ class Namespace:
     ids: int
     kept_slots: int
     sync_points: tuple[Placement, ...]
+    id_order: tuple[int, ...]
 
     @property
     def cross_core(self) -> bool:
@@ -592,6 +600,7 @@ def _plan_namespace(
         sum(allocation.width for allocation in allocations),
         kept_slots,
         tuple(placements[index] for index in range(len(points))),
+        tuple(placements),
     )
 
 
@@ -989,36 +998,56 @@ def text_report(
     readings: Mapping[int, Kernel] = {},
     blocks: bool = True,
     table: bool = True,
+    maps: bool = False,
 ) -> Iterator[str]:
     """The lines that the command prints: with blocks, the block of each depth; with
-    table, a row for each and then the three limits.  readings are as for limits()."""
+    maps, a picture of the slots in place of each block; with table, a row for each
+    depth and then the three limits.  readings are as for limits()."""
+    named = _names_events([kernel, *readings.values()])
     plans: list[Plan] = []
     for depth in depths:
         at_depth = readings.get(depth, kernel)
         depth_plan = plan(at_depth, depth)
-        if blocks:
-            if plans:
-                yield ""
-            yield from _block(at_depth, depth_plan)
+        if (blocks or maps) and plans:
+            yield ""
+        if maps:
+            unread = _unread_mark(depth, readings)
+            yield from _map(at_depth, depth_plan, named, unread)
+        elif blocks:
+            yield from _block(at_depth, depth_plan, named)
         plans.append(depth_plan)
     if table:
-        if blocks:
+        if blocks or maps:
             yield ""
-        yield from _table(kernel, plans, readings)
-        yield from _limit_lines(kernel, readings)
+        yield from _table(kernel, plans, readings, named)
+        yield from _limit_lines(kernel, readings, named)
 
 
-def _names_events(kernel: Kernel) -> bool:
-    return any(point.event for point in kernel.sync_points)
+def _names_events(kernels: Iterable[Kernel]) -> bool:
+    return any(point.event for kernel in kernels for point in kernel.sync_points)
 
 
-def _heading(kernel: Kernel, name: str | None) -> str:
-    """What a block and the table call the namespace of this name."""
-    return (name or "unnamed") if _names_events(kernel) else "ids"
+def _heading(name: str | None, named: bool) -> str:
+    """What the namespace of this name is called, where events are named or are not."""
+    return (name or "unnamed") if named else "ids"
 
 
-def _ids_and_slots(kernel: Kernel, namespace: Namespace) -> str:
-    return f"{_heading(kernel, namespace.name)} {namespace.ids}/{namespace.slots}"
+def _ids_and_slots(namespace: Namespace, named: bool) -> str:
+    return f"{_heading(namespace.name, named)} {namespace.ids}/{namespace.slots}"
+
+
+def _labels(kernel: Kernel) -> dict[str, str]:
+    """By its name, what a sync point is called beside the buffers that it guards."""
+    return {
+        point.name: point.name
+        + (f" ({_listed(point.guards, _MOST_GUARDS)})" if point.guards else "")
+        for point in kernel.sync_points
+    }
+
+
+def _reserved_in(kernel: Kernel, namespace: Namespace) -> list[int]:
+    """The reserved ids of a namespace, rising."""
+    return sorted(kernel.reserved.get(namespace.name, ()) if namespace.name else ())
 
 
 def _used_and_bytes(memory: Memory) -> str:
@@ -1042,16 +1071,59 @@ def _columns(
         yield gap.join([*map(justify, cells, widths), last])
 
 
-def _block(kernel: Kernel, depth_plan: Plan) -> Iterator[str]:
+def _map(kernel: Kernel, depth_plan: Plan, named: bool, unread: str) -> Iterator[str]:
+    """A picture of the slots: a row for each sync point, and above those of a namespace
+    its name and its ids, each by its last digit."""
+    out_of_memory = ", ".join(depth_plan.out_of_memory)
+    verdict = [
+        *([f"rejected: {depth_plan.rejected}"] if depth_plan.rejected else []),
+        *([f"out of memory: {out_of_memory}"] if out_of_memory else []),
+    ]
+    yield f"depth {unread}{depth_plan.depth}{': ' if verdict else ''}{'; '.join(verdict)}"
+    labels = _labels(kernel)
+    rows = []
+    for namespace in depth_plan.namespaces:
+        slots = _all_slots(namespace.name)
+        reserved = _reserved_in(kernel, namespace)
+        digits = "".join(str(slot % 10) for slot in slots)
+        rows.append([_heading(namespace.name, named), digits])
+        for index in namespace.id_order:
+            point = namespace.sync_points[index]
+            # What shares a base has one allocation, as wide as the widest.
+            width = max(
+                other.num_versions
+                for other in namespace.sync_points
+                if (other.placement, other.base) == (point.placement, point.base)
+            )
+            ids = range(point.base, point.base + width)
+            if point.placement == "flag":
+                cells = "".join(
+                    "x" if slot in reserved else "#" if slot in ids else "."
+                    for slot in slots
+                )
+            elif namespace.cross_core:
+                cells = "no slots"
+            else:
+                cells = f"lock{_first_to_last(ids)}"
+            rows.append([f"  {labels[point.name]}", cells])
+    yield from _columns(rows, str.ljust)
+
+
+def _first_to_last(ids: range) -> str:
+    """The ids behind a singular: " 4", or "s 4-7"."""
+    first, last = ids[0], ids[-1]
+    return f" {first}" if first == last else f"s {first}-{last}"
+
+
+def _block(kernel: Kernel, depth_plan: Plan, named: bool) -> Iterator[str]:
     depth = depth_plan.depth
-    named = _names_events(kernel)
     exceptions = _exceptions(kernel, depth)
     yield f"depth={depth} num_versions per sync point = {depth}{exceptions}"
     for namespace in depth_plan.namespaces:
         if named:
-            yield f"[{_heading(kernel, namespace.name)}]"
+            yield f"[{_heading(namespace.name, named)}]"
         yield from _namespace_lines(kernel, namespace)
-    if named or depth_plan.spilled:
+    if named or depth_plan.lock_slots or depth_plan.cross_core_locks:
         locks = f"lock pool: {depth_plan.lock_slots}/{LOCK_POOL_SLOTS} slots"
         if depth_plan.cross_core_locks:
             locks += f", and {depth_plan.cross_core_locks} for cross-core flags"
@@ -1101,9 +1173,9 @@ def _namespace_lines(kernel: Kernel, namespace: Namespace) -> Iterator[str]:
     for names in on_base.values():
         if len(names) > 1:
             yield f"shared : {', '.join(names)} on one base"
-    reserved = kernel.reserved.get(namespace.name) if namespace.name else None
+    reserved = _reserved_in(kernel, namespace)
     if reserved:
-        yield f"reserved : {', '.join(map(str, sorted(reserved)))}"
+        yield f"reserved : {', '.join(map(str, reserved))}"
     yield f"allocator sum = {namespace.ids} ids"
 
     # What it comes to.
@@ -1114,8 +1186,9 @@ def _namespace_lines(kernel: Kernel, namespace: Namespace) -> Iterator[str]:
             f" {namespace.kept_slots}/{slots} slots as set/wait flags"
         )
         yield f"kept : {', '.join(namespace.names('flag')) or 'none'}"
+        labels = _labels(kernel)
         yield (
-            f"spilled : {', '.join(namespace.names('lock'))}"
+            f"spilled : {', '.join(labels[name] for name in namespace.names('lock'))}"
             " -> asc_lock/asc_unlock mutex pool (blocking)"
         )
     else:
@@ -1135,7 +1208,7 @@ def _namespace_lines(kernel: Kernel, namespace: Namespace) -> Iterator[str]:
     yield from _columns(rows, str.ljust, " ")
 
 
-def _verdict(depth_plan: Plan) -> str:
+def _verdict(kernel: Kernel, depth_plan: Plan) -> str:
     """All that happens at one depth."""
     cross_core = {
         name
@@ -1143,7 +1216,8 @@ def _verdict(depth_plan: Plan) -> str:
         if namespace.cross_core
         for name in namespace.names("lock")
     }
-    spilled = [name for name in depth_plan.spilled if name not in cross_core]
+    labels = _labels(kernel)
+    spilled = [labels[name] for name in depth_plan.spilled if name not in cross_core]
     happens = {
         "rejected:": depth_plan.rejected,
         "spills": _listed(spilled),
@@ -1154,7 +1228,10 @@ def _verdict(depth_plan: Plan) -> str:
 
 
 def _table(
-    kernel: Kernel, plans: Sequence[Plan], readings: Mapping[int, Kernel]
+    kernel: Kernel,
+    plans: Sequence[Plan],
+    readings: Mapping[int, Kernel],
+    named: bool,
 ) -> Iterator[str]:
     """A row for each depth.  A depth that was read may lack what others have, and one
     that was not has a ~; where there are many namespaces, those that never spill stand
@@ -1170,13 +1247,13 @@ def _table(
     if len(shown) > _MOST_NAMES:
         spill = {namespace.name for namespace in namespaces if namespace.lock_slots}
         below = [
-            _ids_and_slots(kernel, last[name]) for name in shown if name not in spill
+            _ids_and_slots(last[name], named) for name in shown if name not in spill
         ]
         shown = [name for name in shown if name in spill]
     used = {memory.name for depth_plan in plans for memory in depth_plan.memories}
     memories = [name for name in MEMORIES if name in used]
 
-    headings = [_heading(kernel, name) for name in shown]
+    headings = [_heading(name, named) for name in shown]
     rows = [["depth", *headings, "locks", *memories, "verdict"]]
     for depth_plan in plans:
         cells = {
@@ -1190,7 +1267,7 @@ def _table(
                 *(cells.get(name, "-") for name in shown),
                 f"{depth_plan.lock_slots}/{LOCK_POOL_SLOTS}",
                 *(sizes.get(name, "-") for name in memories),
-                _verdict(depth_plan),
+                _verdict(readings.get(depth_plan.depth, kernel), depth_plan),
             ]
         )
     yield from _columns(rows, str.rjust)
@@ -1205,69 +1282,57 @@ def _unread_mark(depth: int, readings: Mapping[int, Kernel]) -> str:
     return "~" if readings and depth not in readings else ""
 
 
-def _limit_lines(kernel: Kernel, readings: Mapping[int, Kernel]) -> Iterator[str]:
+def _limit_lines(
+    kernel: Kernel, readings: Mapping[int, Kernel], named: bool
+) -> Iterator[str]:
     """The answer: one line for each limit, and which of them binds first."""
     found = limits(kernel, readings)
+
+    def first_beyond(last: int) -> Plan:
+        return plan(readings.get(last + 1, kernel), last + 1)
+
     flags = found.last_depth_without_spill
     if flags is None:
         yield (
-            "flag slots last to any depth:"
-            " every width is fixed or limited, and none spills"
+            "flag slots never run out: every width is fixed or limited, and nothing"
+            " spills"
         )
     else:
-        lasts = (
-            f"flag slots last to depth {flags}; depth {flags + 1} is the first to spill"
+        spills = ", ".join(text for _, text in _over(first_beyond(flags), named))
+        yield (
+            f"flag slots last to depth {flags}; depth {flags + 1} is the first to spill:"
+            f" {spills}"
             if flags
-            else "flag slots do not last to any depth; depth 1 already spills"
+            else f"flag slots are too few even at depth 1, which spills: {spills}"
         )
-        at_depth = readings.get(flags + 1, kernel)
-        over = [text for _, text in _over(at_depth, plan(at_depth, flags + 1))]
-        yield f"{lasts}: {', '.join(over)}"
     compiles = found.last_depth_that_compiles
     if compiles is not None:
-        up_to = f"up to depth {compiles}" if compiles else "no depth"
-        at_depth = readings.get(compiles + 1, kernel)
-        rejected = plan(at_depth, compiles + 1)
-        reasons = [
-            text
-            for namespace, text in _over(at_depth, rejected)
-            if namespace.cross_core
-        ]
+        rejected = first_beyond(compiles)
+        over = _over(rejected, named)
+        cross_core = ", ".join(text for each, text in over if each.cross_core)
+        reason = cross_core or rejected.rejected
         yield (
-            f"the compiler takes {up_to}; depth {compiles + 1} is rejected:"
-            f" {', '.join(reasons) or rejected.rejected}"
+            f"the compiler takes up to depth {compiles}; depth {compiles + 1} is"
+            f" rejected: {reason}"
+            if compiles
+            else f"the compiler rejects even depth 1: {reason}"
         )
-    if found.memories:
-        yield from _memory_limit_lines(kernel, readings, found)
-
-
-def _over(kernel: Kernel, depth_plan: Plan) -> Iterator[tuple[Namespace, str]]:
-    """The namespaces that spill, and what a limit says of each: MTE2_V 10/8."""
-    for namespace in depth_plan.namespaces:
-        if namespace.lock_slots:
-            # Reserved ids can leave slots enough, but not side by side.
-            split = " in no contiguous run" if namespace.ids <= namespace.slots else ""
-            yield namespace, _ids_and_slots(kernel, namespace) + split
-
-
-def _memory_limit_lines(
-    kernel: Kernel, readings: Mapping[int, Kernel], found: Limits
-) -> Iterator[str]:
-    last = found.last_depth_in_memory
-    if last is None:
-        yield "memory lasts to any depth"
+    if not found.memories:
+        return
+    in_memory = found.last_depth_in_memory
+    if in_memory is None:
+        yield "memory never runs out"
     else:
-        lasts = (
-            f"memory lasts to depth {last}; depth {last + 1} needs"
-            if last
-            else "memory does not last to any depth; depth 1 already needs"
-        )
-        needs = [
+        needs = ", ".join(
             f"{memory.name} {_used_and_bytes(memory)}"
-            for memory in plan(readings.get(last + 1, kernel), last + 1).memories
+            for memory in first_beyond(in_memory).memories
             if memory.overflows
-        ]
-        yield f"{lasts} {', '.join(needs)}"
+        )
+        yield (
+            f"memory lasts to depth {in_memory}; depth {in_memory + 1} needs {needs}"
+            if in_memory
+            else f"memory is too small even at depth 1, which needs {needs}"
+        )
     if found.binds_first:
         yield {
             "flag slots": "flag slots bind first",
@@ -1277,12 +1342,20 @@ def _memory_limit_lines(
     for memory in found.memories:
         if memory.largest_stage_for_flags:
             yield (
-                f"in {memory.name}, flag slots bind first while a stage takes at most"
-                f" {memory.largest_stage_for_flags} bytes"
-                f" (it takes {memory.stage_bytes})"
+                f"in {memory.name}, flag slots bind first as long as a stage takes at"
+                f" most {memory.largest_stage_for_flags} bytes (now {memory.stage_bytes})"
             )
         elif memory.largest_stage_for_flags == 0:
-            yield f"in {memory.name}, flag slots never bind first"
+            yield f"in {memory.name}, memory binds first at every stage size"
+
+
+def _over(depth_plan: Plan, named: bool) -> Iterator[tuple[Namespace, str]]:
+    """The namespaces that spill, and what a limit says of each: MTE2_V 10/8."""
+    for namespace in depth_plan.namespaces:
+        if namespace.lock_slots:
+            # Reserved ids can leave slots enough, but not side by side.
+            split = " in no contiguous run" if namespace.ids <= namespace.slots else ""
+            yield namespace, _ids_and_slots(namespace, named) + split
 
 
 def json_report(
@@ -1311,7 +1384,16 @@ def _depth_document(depth_plan: Plan, from_depth: int | None) -> dict[str, objec
     return {
         "depth": depth_plan.depth,
         "from_depth": from_depth,
-        "namespaces": depth_plan.namespaces,
+        "namespaces": [
+            {
+                "name": namespace.name,
+                "slots": namespace.slots,
+                "ids": namespace.ids,
+                "kept_slots": namespace.kept_slots,
+                "sync_points": namespace.sync_points,
+            }
+            for namespace in depth_plan.namespaces
+        ],
         "lock_pool": {
             "slots": LOCK_POOL_SLOTS,
             "used": depth_plan.lock_slots,
@@ -1328,17 +1410,19 @@ def _reading_lines(texts: Sequence[_Text], kernel: Kernel) -> Iterator[str]:
     """What the deepest text, the first of these, has in which lines: so a spill leads
     back to it."""
     deepest, *others = texts
-    yield f"read at depth {deepest.depth}: {deepest.file}"
+    yield f"read at depth {deepest.depth}: {_printable(deepest.file)}"
     if others:
         yield f"also read: {_depth_ranges(sorted(text.depth for text in others))}"
     rows = []
     for ring in deepest.rings:
         if not ring.reserved:
-            growth = _growth(ring.point)
-            rows.append([ring.point.name, _ids(ring), growth, _lines_of(ring.lines)])
+            point, ids = ring.point, f"id{_first_to_last(ring.ids)}"
+            guards = _listed(point.guards, _MOST_GUARDS) or "-"
+            lines = _lines_of(ring.lines)
+            rows.append([point.name, ids, _growth(point), guards, lines])
     for buffer, line in deepest.buffers:
         size = f"{buffer.memory} {_kilobytes(buffer.bytes)}"
-        rows.append([buffer.name, size, _growth(buffer), f"line {line}"])
+        rows.append([buffer.name, size, _growth(buffer), "", f"line {line}"])
     yield from _columns(rows, str.ljust)
     if deepest.gemms and kernel.lock_reserved == GEMM_L1_LOCKS:
         yield f"gemm_l1 holds {GEMM_L1_LOCKS} locks, {_lines_of(deepest.gemms)}"
@@ -1362,9 +1446,12 @@ def _depth_ranges(depths: Sequence[int]) -> str:
     return f"{what} {', '.join(before)}{' and ' if before else ''}{last}"
 
 
-def _ids(ring: _Ring) -> str:
-    first, last = ring.ids[0], ring.ids[-1]
-    return f"id {first}" if first == last else f"ids {first}-{last}"
+def _printable(text: str) -> str:
+    """The text, with escapes for what would break the line."""
+    return "".join(
+        character if character.isprintable() else ascii(character)[1:-1]
+        for character in text
+    )
 
 
 def _growth(item: SyncPoint | Buffer) -> str:
@@ -1385,6 +1472,7 @@ def _text_document(text: _Text) -> dict[str, object]:
             {
                 "name": ring.point.name,
                 "ids": [ring.ids[0], ring.ids[-1]],
+                "buffers": ring.point.guards,
                 "lines": ring.lines,
             }
             for ring in text.rings
@@ -1418,6 +1506,14 @@ _FLAGS = {
     "ascend_wait_flag",
     "ascend_cross_core_set_flag",
     "ascend_cross_core_wait_flag",
+}
+_NO_USE = {  # allocations and annotations
+    "sblock_alloc_buffer",
+    "Buffer",
+    "attr",
+    "sblock_attr",
+    "reads",
+    "writes",
 }
 _LOOPS = {"serial", "unroll", "parallel", "vectorized", "range"}
 
@@ -1456,27 +1552,12 @@ _Names = ChainMap[str, _Name]
 
 
 @dataclass(frozen=True)
-class _Statement:
-    """A statement of a text, or the head of one that holds others.
-
-    node   the statement, or a part of its head
-    loops  those around it, the outermost first
-    calls  all calls in it
-    dicts  all dicts in it
-    """
-
-    node: ast.AST
-    loops: tuple[_Loop, ...]
-    calls: Sequence[ast.Call]
-    dicts: Sequence[ast.Dict]
-
-
-@dataclass(frozen=True)
 class _FlagCall:
     """A call that sets or waits for a flag.
 
     line      where it stands
     event     as a SyncPoint has it
+    sets      whether it sets the flag, and does not wait for it
     event_id  as it is written
     ids       what its event id can be, if there are bounds
     loops     those around it, the outermost first
@@ -1485,10 +1566,31 @@ class _FlagCall:
 
     line: int
     event: str
+    sets: bool
     event_id: ast.expr
     ids: _Bounds | None
     loops: tuple[_Loop, ...]
     used: tuple[_Loop, ...]
+
+
+@dataclass(frozen=True)
+class _Statement:
+    """A statement of a text, or the head of one that holds others.
+
+    node       the statement, or a part of its head
+    loops      those around it, the outermost first
+    calls      all calls in it
+    dicts      all dicts in it
+    flags      its flag calls
+    own_locks  the locks that it takes, and their lines
+    """
+
+    node: ast.AST
+    loops: tuple[_Loop, ...]
+    calls: Sequence[ast.Call]
+    dicts: Sequence[ast.Dict]
+    flags: Sequence[_FlagCall]
+    own_locks: Sequence[str]
 
 
 @dataclass(frozen=True)
@@ -1596,40 +1698,32 @@ def _read(
     file: str = "",
 ) -> _Text:
     try:
-        # What calls use is worked out on the way, while the names are what they are
-        # there.
         function = _kernel_function(_parse(tir), tir)
-        statements: list[_Statement] = []
-        flag_calls: list[_FlagCall] = []
-        own_locks: list[str] = []
-        for statement, names in _statements([function], (), ChainMap()):
-            statements.append(statement)
-            for call in statement.calls:
-                if _called(call) in _FLAGS:
-                    flag_calls.append(_flag_call(call, statement, names))
-                elif _called(call) == "ascend_get_buf":
-                    own_locks.append(_own_lock(call, names))
-        _check_bounds(flag_calls)
+        statements = [*_statements([function], (), ChainMap())]
+        flags = [call for statement in statements for call in statement.flags]
+        _check_bounds(flags)
     except (RecursionError, MemoryError):
         raise ValueError(f"no TIR, nested too deeply: {_EXPECTED_TIR}") from None
     _check_one_launch(statements)
     stages = {_integer(value) for value in _values(statements, "num_stages")}
     num_stages = sorted(number for number in stages if number)
     depth = _depth_read(depth, num_stages)
-    rings = [*_rings(flag_calls, depth, _reserved_slots(reserved))]
-    if all(ring.reserved for ring in rings):
-        raise ValueError("all flags are reserved: expected one that is not")
     buffers = [*_buffers(statements, function, depth)]
+    names = [buffer.name for buffer, _ in buffers]
+    used = _used_around_flags(statements, names)
+    rings = [*_rings(flags, used, names, depth, _reserved_slots(reserved))]
+    if all(ring.reserved for ring in rings):
+        raise ValueError("every flag in the text uses a reserved id")
     return _Text(
         file,
         depth,
         num_stages,
         rings,
         buffers,
-        _aliases(statements, {buffer.name for buffer, _ in buffers}),
+        _aliases(statements, names),
         gemms=_gemm_l1_lines(statements),
         simt=_block_lines(statements, "SIMT_VF"),
-        own_locks=own_locks,
+        own_locks=[lock for statement in statements for lock in statement.own_locks],
     )
 
 
@@ -1676,14 +1770,14 @@ def _kernel_function(tree: ast.Module, tir: str) -> ast.AST:
 
 def _statements(
     nodes: Iterable[ast.AST], loops: tuple[_Loop, ...], names: _Names
-) -> Iterator[tuple[_Statement, _Names]]:
-    """The statements of a text in its order, each with what is bound there: the names
-    change with the text, so they are to be used before the next statement."""
+) -> Iterator[_Statement]:
+    """The statements of a text in its order.  names has what is bound there, and changes
+    on the way."""
     for node in nodes:
         parts = [*ast.iter_child_nodes(node)]
         inner = [part for part in parts if isinstance(part, ast.stmt)]
         if isinstance(node, ast.For):
-            yield _statement(node.iter, loops), names
+            yield _statement(node.iter, loops, names)
             loop, variables = _loop(node, names)
             yield from _statements(
                 node.body, (*loops, loop), names.new_child(variables)
@@ -1691,22 +1785,25 @@ def _statements(
         elif inner:
             for part in parts:
                 if part not in inner:
-                    yield _statement(part, loops), names
+                    yield _statement(part, loops, names)
             yield from _statements(inner, loops, names)
         else:
-            yield _statement(node, loops), names
+            yield _statement(node, loops, names)
             name, value = _assigned(node)
             if name and value:
                 names[name] = _Name(_bounds(value, names), _loops_used(value, names))
 
 
-def _statement(node: ast.AST, loops: tuple[_Loop, ...]) -> _Statement:
+def _statement(node: ast.AST, loops: tuple[_Loop, ...], names: _Names) -> _Statement:
     nodes = [*ast.walk(node)]
+    calls = [node for node in nodes if isinstance(node, ast.Call)]
     return _Statement(
         node,
         loops,
-        [node for node in nodes if isinstance(node, ast.Call)],
+        calls,
         [node for node in nodes if isinstance(node, ast.Dict)],
+        [_flag_call(call, loops, names) for call in calls if _called(call) in _FLAGS],
+        [_own_lock(call, names) for call in calls if _called(call) == "ascend_get_buf"],
     )
 
 
@@ -1883,7 +1980,7 @@ def _loops_used(node: ast.AST, names: _Names) -> frozenset[_Loop]:
     )
 
 
-def _flag_call(call: ast.Call, statement: _Statement, names: _Names) -> _FlagCall:
+def _flag_call(call: ast.Call, loops: tuple[_Loop, ...], names: _Names) -> _FlagCall:
     """A flag call (FlagUsageCollector, rewrite_flag_to_buf.cc:138).  An id that can be
     negative has no bounds."""
     cross_core = "cross_core" in _called(call)
@@ -1899,8 +1996,9 @@ def _flag_call(call: ast.Call, statement: _Statement, names: _Names) -> _FlagCal
     if ids and not 0 <= ids[0] <= ids[1] < LARGEST:
         ids = None
     loops_used = _loops_used(event_id, names)
-    used = tuple(loop for loop in statement.loops if loop in loops_used)
-    return _FlagCall(call.lineno, event, event_id, ids, statement.loops, used)
+    used = tuple(loop for loop in loops if loop in loops_used)
+    sets = "set_flag" in _called(call)
+    return _FlagCall(call.lineno, event, sets, event_id, ids, loops, used)
 
 
 def _check_bounds(calls: Iterable[_FlagCall]) -> None:
@@ -1951,8 +2049,7 @@ def _depth_read(depth: int | None, num_stages: Sequence[int]) -> int:
     if depth is None:
         if not num_stages:
             raise ValueError(
-                "no num_stages is printed: expected the depth that it was compiled with,"
-                " as in 4=FILE"
+                "the text prints no num_stages: give the depth, as in --read 4=FILE"
             )
         depth = num_stages[-1]
     _check_number("depth", depth)
@@ -1976,9 +2073,13 @@ _Use = tuple[_Bounds, _FlagCall]  # the slots of a namespace that a call uses
 
 
 def _rings(
-    calls: Iterable[_FlagCall], depth: int, reserved: Mapping[str, Collection[int]]
+    calls: Iterable[_FlagCall],
+    used: Mapping[_FlagCall, Collection[str]],
+    buffers: Sequence[str],
+    depth: int,
+    reserved: Mapping[str, Collection[int]],
 ) -> Iterator[_Ring]:
-    """The rings, by namespace and in id order."""
+    """The rings, by namespace and in id order; used has the buffers around each call."""
     uses: dict[str, list[_Use]] = {}
     for call in calls:
         of_event = uses.setdefault(call.event, [])
@@ -2000,6 +2101,7 @@ def _rings(
                 max_versions,
                 cross_iter=release,
                 base=ids.start,
+                guards=_guarded(ids, ring_calls, used, buffers),
             )
             lines = sorted({call.line for call in ring_calls})
             held = all(event_id in taken for event_id in ids)
@@ -2055,6 +2157,87 @@ def _loop_of(calls: Iterable[_FlagCall]) -> _Loop | None:
         staged = [loop for loop in loops if loop.num_stages]
         found += (staged or [*loops])[-1:]
     return max(found, key=lambda loop: loop.num_stages or 0, default=None)
+
+
+def _guarded(
+    ids: range,
+    calls: Iterable[_FlagCall],
+    used: Mapping[_FlagCall, Collection[str]],
+    buffers: Iterable[str],
+) -> list[str]:
+    """The buffers that a ring guards, as far as it shows: those used both right before
+    it is set and right after it is waited for."""
+    # The ids of a wider ring are set one by one before the loop, and waited for after
+    # it (insert_sync.cc:2090), far from what they guard.
+    near = [call for call in calls if call.loops or ids.stop - ids.start == 1]
+    before = {name for call in near if call.sets for name in used[call]}
+    after = {name for call in near if not call.sets for name in used[call]}
+    return [name for name in buffers if name in before & after]
+
+
+def _used_around_flags(
+    statements: Sequence[_Statement], buffers: Sequence[str]
+) -> dict[_FlagCall, list[str]]:
+    """By flag call, the buffers used right before it, if it sets a flag, or right after
+    it, if it waits.  That reaches to the next flag call; those that stand in a row
+    count as one, and a loop that contains flag calls is a border."""
+    # What a statement may call a buffer: by its name, or that of a view.
+    names = {buffer: buffer for buffer in buffers}
+    for statement in statements:
+        name, value = _assigned(statement.node)
+        data = _variable(_keyword(value, "data")) if value else ""
+        if data in buffers:
+            names[name] = data
+
+    # What counts, in the order of the text: flag calls, and uses of buffers.
+    staged = {
+        loop for statement in statements if statement.flags for loop in statement.loops
+    }
+    steps: list[tuple[tuple[_Loop, ...], _FlagCall | None, list[str]]] = []
+    for statement in statements:
+        home = tuple(loop for loop in statement.loops if loop in staged)
+        uses = [names[name] for name in _names_used(statement) if name in names]
+        if statement.flags:
+            steps += [(home, call, []) for call in statement.flags]
+        elif uses:
+            steps.append((home, None, uses))
+
+    # By runs of the one or the other, between the borders.
+    runs = [
+        (home, [*run])
+        for (home, _), run in itertools.groupby(
+            steps, key=lambda step: (step[0], step[1] is None)
+        )
+    ]
+    used: dict[_FlagCall, list[str]] = {}
+    for place, (home, run) in enumerate(runs):
+        for _, call, _ in run:
+            if call is None:
+                continue
+            near = place - 1 if call.sets else place + 1
+            in_reach = near in range(len(runs)) and runs[near][0] == home
+            found = runs[near][1] if in_reach else []
+            used[call] = [name for _, _, uses in found for name in uses]
+    return used
+
+
+def _names_used(statement: _Statement) -> Iterator[str]:
+    """The names in a statement that are of use: not those of allocations and
+    annotations."""
+    node = statement.node
+    if isinstance(node, ast.Assign) and _called(node.value) in _NO_USE:
+        return
+    for call in statement.calls:
+        if _called(call) in _NO_USE:
+            return
+    annotations = {
+        part
+        for call in statement.calls
+        for part in ast.walk(_keyword(call, "annotations") or ast.Pass())
+    }
+    for part in ast.walk(node):
+        if isinstance(part, ast.Name) and part not in annotations:
+            yield part.id
 
 
 def _buffers(
@@ -2207,7 +2390,7 @@ def _declared(
             raise ValueError(f"{part!r}: expected {', '.join(keys)}")
         field_name = key.replace("-", "_")
         if field_name in fields:
-            raise ValueError(f"key {key!r} twice: expected every key once")
+            raise ValueError(f"{key!r} is given twice")
         try:
             fields[field_name] = keys[key + equals](value) if equals else True
         except ValueError as error:
@@ -2292,12 +2475,23 @@ line, # comments, shell quoting. Of an option that takes one value, the last
 value counts.
 
 Cross-core flags have no lock pool: where they find no slots the compile stops.
-What is then shown as kept and spilled is this model's own.""",
+What is then shown as kept and spilled is this model's own.
+
+Examples: the built-in kernel, one by hand, and one that tilelang compiled.
+  %(prog)s --summary
+  %(prog)s --sync-point load,event=MTE2_V --depth 9 --map
+  %(prog)s --read dump_*/*_tl.InsertSync.py --summary""",
         # The same text in every terminal.
         formatter_class=lambda prog: argparse.RawDescriptionHelpFormatter(
             prog, width=80
         ),
         allow_abbrev=False,
+    )
+    parser.add_argument(
+        "--version",
+        action="version",
+        version=f"flag_budget {__version__}, modelled on tilelang 0.1.15",
+        help="print the version and exit",
     )
     versions = {"versions=": _number, "max-versions=": _number}
     point_keys = {"event=": str, **versions, "cross-iter": bool, "share=": str}
@@ -2321,7 +2515,8 @@ What is then shown as kept and spilled is this model's own.""",
         type=_checked(_declared, SyncPoint, point_keys),
         action="append",
         default=[],
-        help="a sync point of your kernel, in place of the built-in one; repeatable",
+        help="a sync point of your kernel, which replaces the built-in kernel;"
+        " repeatable",
     )
     sources.add_argument(
         "--read",
@@ -2355,8 +2550,8 @@ What is then shown as kept and spilled is this model's own.""",
         choices=SHARING,
         nargs="?",
         const=SHARING[0],
-        help="give one base id to each share group: always (the default: the upper"
-        " bound), or on-demand, while the namespace is short, as the compiler does",
+        help="give one base id to each share group: always (if no value is given), or"
+        " on-demand, while the namespace is short of slots, as the compiler does",
     )
     parser.add_argument(
         "--cross-core",
@@ -2386,6 +2581,11 @@ What is then shown as kept and spilled is this model's own.""",
         help="print the table and the limits only, without a block for each depth",
     )
     outputs.add_argument(
+        "--map",
+        action="store_true",
+        help="print a picture of the slots in place of each block",
+    )
+    outputs.add_argument(
         "--json", action="store_true", help="print one JSON document instead"
     )
     return parser
@@ -2402,38 +2602,54 @@ def _file_text(path: str | int) -> str:
         raise ValueError("cannot be read: expected UTF-8 text") from None
 
 
-def _expand(args: Iterable[str]) -> Iterator[str]:
-    """Put the arguments that a file holds in place of its @FILE."""
+def _expanded(args: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """The arguments, where those that a file holds stand in place of its @FILE; and
+    which @FILE each is from, empty if it is from none."""
     for arg in args:
         if not arg.startswith("@"):
-            yield arg
+            yield arg, ""
             continue
         try:
-            expanded = shlex.split(_file_text(arg[1:]), comments=True)
-            if not expanded:
-                raise ValueError("it has none")
+            text = _file_text(arg[1:])
         except ValueError as error:
             raise ValueError(f"arguments of {arg!r}: {error}") from None
-        yield from expanded
+        try:
+            from_file = shlex.split(text, comments=True)
+        except ValueError as error:
+            raise ValueError(
+                f"arguments of {arg!r}: {error}; a kernel that a compiler printed is read"
+                f" with --read {arg[1:]}"
+            ) from None
+        if not from_file:
+            raise ValueError(f"{arg!r} contains no arguments")
+        for part in from_file:
+            yield part, arg
 
 
 def _options(
     parser: argparse.ArgumentParser, args: Iterable[str]
 ) -> argparse.Namespace:
-    args = list(_expand(args))
-    for arg in args:
+    expanded = [*_expanded(args)]
+    for arg, _ in expanded:
         # argparse takes such a -- away before Python 3.13, and fails at -h= in 3.9.
         if re.fullmatch("--[a-z-]+=--|-h=", arg):
             raise ValueError(f"argument {arg!r}: expected another value")
-    options, unknown = parser.parse_known_args(args)
+    options, unknown = parser.parse_known_args([arg for arg, _ in expanded])
     if unknown:
-        message = f"unrecognized arguments: {' '.join(unknown)}"
-        if not unknown[0].startswith("-"):
-            message += (
-                f"; expected an option: --read {unknown[0]} for a kernel that a compiler"
-                f" printed, @{unknown[0]} for a file of arguments"
+        first = unknown[0]
+        files = [file for arg, file in expanded if arg == first and file]
+        if first.startswith("-"):
+            raise ValueError(f"unrecognized arguments: {' '.join(unknown)}")
+        if files:
+            raise ValueError(
+                f"{files[0]!r} holds what is no option: a kernel that a compiler printed"
+                f" is read with --read {files[0][1:]}"
             )
-        raise ValueError(message)
+        raise ValueError(
+            f"unrecognized arguments: {' '.join(unknown)}; expected an option:"
+            f" --read {first} for a kernel that a compiler printed, @{first} for a file"
+            " of arguments"
+        )
     return options
 
 
@@ -2559,7 +2775,7 @@ def _text_notes(
                 " DEPTH=FILE says another"
             )
     own = {
-        f"{ring.point.name} ({_ids(ring)})": None
+        f"{ring.point.name} (id{_first_to_last(ring.ids)})": None
         for text in texts
         for ring in text.rings
         if ring.reserved
@@ -2653,8 +2869,9 @@ def _lines(args: Iterable[str]) -> Iterator[str]:
         kernel,
         depths,
         readings,
-        blocks=not options.summary,
+        blocks=not (options.summary or options.map),
         table=table,
+        maps=options.map,
     )
 
 
@@ -2668,7 +2885,10 @@ def main(args: Sequence[str] | None = None) -> int:
     try:
         try:
             for line in _lines(sys.argv[1:] if args is None else args):
-                print(line)
+                try:
+                    print(line)
+                except UnicodeEncodeError:  # a file's name
+                    print(line.encode("ascii", "backslashreplace").decode("ascii"))
         except SystemExit as stop:  # argparse has said why
             status = int(stop.code or 0)
         if sys.stdout is not None:
@@ -2678,9 +2898,8 @@ def main(args: Sequence[str] | None = None) -> int:
         return status
     except BrokenPipeError:  # the reader has what it wanted
         status = 1
-    except (OSError, UnicodeEncodeError) as error:  # the latter: a file's name
-        reason = getattr(error, "strerror", error)
-        _complain(f"error: cannot write the output: {reason}")
+    except OSError as error:
+        _complain(f"error: cannot write the output: {error.strerror}")
         status = 1
     except KeyboardInterrupt:
         status = 130

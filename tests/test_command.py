@@ -8,6 +8,7 @@ import io
 import json
 import os
 import random
+import shlex
 import signal
 import string
 import subprocess
@@ -52,6 +53,8 @@ class BadInput(unittest.TestCase):
             ("--depth=3", "--max-depth=5"),
             ("--sync-point=a", "--read=x"),
             ("--summary", "--json"),
+            ("--summary", "--map"),
+            ("--map", "--json"),
         ):
             with self.subTest(one):
                 names = one.partition("=")[0], other.partition("=")[0]
@@ -105,10 +108,10 @@ class BadInput(unittest.TestCase):
             ("a,max_versions=1", f"'max_versions=1': {keys}"),
             ("a,name=b", f"'name=b': {keys}"),
             ("a,=", f"'=': {keys}"),
-            ("a,share=g,share=g", "key 'share' twice: expected every key once"),
+            ("a,share=g,share=g", "'share' is given twice"),
             (
                 "a,cross-iter,cross-iter",
-                "key 'cross-iter' twice: expected every key once",
+                "'cross-iter' is given twice",
             ),
             ("", f"name '': {NAME}"),
             ("-a", f"name '-a': {NAME}"),
@@ -139,7 +142,7 @@ class BadInput(unittest.TestCase):
                 )
         self.assert_error(
             ["--sync-point=a", "--sync-point=b", "--sync-point=a"],
-            "name 'a' twice: expected every name once",
+            "'a' is given twice",
         )
 
     def test_odd_names_that_are_allowed(self) -> None:
@@ -260,7 +263,7 @@ class BadInput(unittest.TestCase):
             (lambda: flag_budget.Kernel([]), "no sync points: expected at least 1"),
             (
                 lambda: flag_budget.Kernel([point, point]),
-                "name 'a' twice: expected every name once",
+                "'a' is given twice",
             ),
             (
                 lambda: flag_budget.Kernel([point], sharing="yes"),
@@ -433,13 +436,22 @@ class RandomInput(unittest.TestCase):
 
 
 class Help(unittest.TestCase):
-    """--help."""
+    """--help and --version."""
 
     def test_help(self) -> None:
         status, out, err = run("--help")
         self.assertEqual((status, err), (0, ""))
         self.assertTrue(out.startswith("usage: "))
         self.assertLessEqual(max(map(len, out.splitlines())), 80)
+        self.assertEqual(run("-h"), (0, out, ""))
+
+    def test_version(self) -> None:
+        self.assertEqual(
+            run("--version"),
+            (0, "flag_budget 0.2.0, modelled on tilelang 0.1.15\n", ""),
+        )
+        project = (ROOT / "pyproject.toml").read_text("utf-8")
+        self.assertIn(f'\nversion = "{flag_budget.__version__}"\n', project)
 
 
 class Process(unittest.TestCase):
@@ -507,6 +519,39 @@ class Process(unittest.TestCase):
                     f"error: cannot write the output: {os.strerror(errno.ENOSPC)}\n",
                 )
 
+    @unittest.skipIf(os.name == "nt", "closes a descriptor")
+    def test_stdout_that_is_closed(self) -> None:
+        for args in ([], ["--json"]):
+            with self.subTest(args):
+                command = f"{shlex.join([*COMMAND, *args])} >&-"
+                result = subprocess.run(
+                    command, shell=True, check=False, stderr=subprocess.PIPE
+                )
+                self.assertEqual(result.returncode, 1)
+                self.assertEqual(
+                    result.stderr, b"error: cannot write the output: it is closed\n"
+                )
+
+    @unittest.skipIf(os.name == "nt", "sets a locale")
+    def test_text_and_name_beyond_ascii_in_the_c_locale(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder, "\u52a0.tir")
+            path.write_text(f'# \u52a0\nT.ascend_set_flag("V_S", 0){MARKS}', "utf-8")
+            environment = {"PATH": os.environ["PATH"], "LC_ALL": "C"}
+            for encoding in ("ascii", "utf-8"):
+                with self.subTest(encoding):
+                    result = subprocess.run(
+                        [*COMMAND, "--depth=4", "--read", f"4={path}"],
+                        check=True,
+                        capture_output=True,
+                        env={**environment, "PYTHONIOENCODING": encoding},
+                    )
+                    shown = str(path).encode(encoding, "backslashreplace")
+                    self.assertTrue(
+                        result.stdout.startswith(b"read at depth 4: " + shown + b"\n")
+                    )
+                    self.assertEqual(result.stderr, b"")
+
     def test_stdout_that_is_none(self) -> None:
         err = io.StringIO()
         with contextlib.redirect_stdout(None), contextlib.redirect_stderr(err):
@@ -527,17 +572,30 @@ class Process(unittest.TestCase):
             self.assertEqual(flag_budget.main([]), 1)
 
     def test_name_that_stdout_cannot_write(self) -> None:
-        out, err = io.TextIOWrapper(io.BytesIO(), "ascii"), io.StringIO()
-        tir = io.StringIO('T.ascend_set_flag("V_S", 0)' + MARKS)
-        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-            with mock.patch("flag_budget.open", return_value=tir, create=True):
-                self.assertEqual(
-                    flag_budget.main(["--read", "4=\xe9.py", "--depth=4"]), 1
-                )
-        self.assertEqual(
-            err.getvalue(),
-            "error: cannot write the output: 'ascii' codec can't encode character"
-            " '\\xe9' in position 17: ordinal not in range(128)\n",
+        for encoding, shown in (
+            ("ascii", rb"\xe9\u52a0.py"),
+            ("utf-8", "\xe9\u52a0.py"),
+        ):
+            with self.subTest(encoding):
+                out = io.TextIOWrapper(io.BytesIO(), encoding, newline="\n")
+                tir = io.StringIO('T.ascend_set_flag("V_S", 0)' + MARKS)
+                with contextlib.redirect_stdout(out):
+                    with mock.patch("flag_budget.open", return_value=tir, create=True):
+                        args = ["--read", "4=\xe9\u52a0.py", "--depth=4"]
+                        self.assertEqual(flag_budget.main(args), 0)
+                out.flush()
+                assert isinstance(out.buffer, io.BytesIO)
+                first = out.buffer.getvalue().split(b"\n")[0]
+                shown = shown if isinstance(shown, bytes) else shown.encode(encoding)
+                self.assertEqual(first, b"read at depth 4: " + shown)
+
+    def test_name_that_would_break_the_line(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder, os.fsdecode(b"a\nb\x1b\xff.tir"))
+            path.write_text('T.ascend_set_flag("V_S", 0)' + MARKS, "ascii")
+            out = run("--read", f"4={path}", "--depth=4").out
+        self.assertTrue(
+            out.startswith(f"read at depth 4: {folder}/a\\nb\\x1b\\udcff.tir\n"), out
         )
 
     def test_stdout_of_the_caller(self) -> None:
@@ -564,5 +622,6 @@ class HugeNumbers(unittest.TestCase):
         status, out, err = run("--sync-point", point, "--summary")
         self.assertEqual((status, err), (0, ""))
         self.assertIn(
-            f"do not last to any depth; depth 1 already spills: ids {10**18}/8", out
+            f"flag slots are too few even at depth 1, which spills: ids {10**18}/8\n",
+            out,
         )

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import ast
 import doctest
+import json
+import os
 import re
 import subprocess
 import sys
 import unittest
+from typing import Any
 
 import flag_budget
-from tests import ROOT, console_steps
+from tests import ROOT, console_steps, run
 
 README = (ROOT / "README.md").read_text("utf-8")
 SOURCE = (ROOT / "flag_budget.py").read_text("utf-8")
@@ -50,10 +53,51 @@ class Readme(unittest.TestCase):
                         cwd=ROOT,
                         stdout=subprocess.PIPE,
                         stderr=subprocess.STDOUT,
-                        encoding="ascii",
+                        encoding="utf-8",
                     )
                     self.assertEqual(result.stdout, shown)
         self.assertEqual(commands, README.count("\n$ "))
+
+    def test_document(self) -> None:
+        (block,) = re.findall(r"^```json\n(.*?)^```", README, re.MULTILINE | re.DOTALL)
+        (args,) = re.findall(r"`(--read \S+ --depth \d+ --json)`", README)
+        self.addCleanup(os.chdir, os.getcwd())
+        os.chdir(ROOT)
+        self.check_document(json.loads(run(*args.split()).out), json.loads(block))
+
+    def check_document(self, real: Any, shown: Any) -> None:
+        """Everything shown is in the document, whose lists are longer."""
+        if isinstance(shown, dict):
+            self.assertEqual([*shown], [*real])
+            for key, value in shown.items():
+                self.check_document(real[key], value)
+        elif isinstance(shown, list):
+            self.assertEqual(bool(shown), bool(real))
+            for value, real_value in zip(shown, real):
+                self.check_document(real_value, value)
+        else:
+            self.assertEqual(shown, real)
+
+    def test_recipe_is_python_of_the_recorded_kernel(self) -> None:
+        recipe, chinese = re.findall(
+            r"^```python\n(import os.*?)^```", README, re.MULTILINE | re.DOTALL
+        )
+        loop = chinese[chinese.index("for depth in") : chinese.index("    except")]
+        self.assertIn(loop, recipe)
+        recorded = (ROOT / "tests/recorded_kernels.py").read_text("utf-8")
+        kernel, two_consumers = (
+            ast.unparse(node.body[-2])
+            for text, name in ((recipe, "kernel"), (recorded, "two_consumers"))
+            for node in ast.parse(text).body
+            if isinstance(node, ast.FunctionDef) and node.name == name
+        )
+        self.assertEqual(kernel, two_consumers)
+
+    def test_chinese_punctuation(self) -> None:
+        chinese = re.sub(r"```.*?```|`[^`]*`|\(#.*?\)", "", README, flags=re.DOTALL)
+        chinese = chinese[chinese.index("## 中文") :]
+        self.assertNotIn("内核", chinese)
+        self.assertEqual(re.findall(r"[,;:?!()]", chinese), [])
 
     def test_ci_runs_what_readme_says(self) -> None:
         command = (ROOT / ".ci/run").read_text("ascii").splitlines()[-1]
@@ -82,6 +126,10 @@ class Module(unittest.TestCase):
             if getattr(value, "__module__", None) == "flag_budget" and name[0] != "_":
                 self.assertIn(name, names)
                 self.assertTrue(value.__doc__, name)
+
+    def test_everything_can_be_imported(self) -> None:
+        for name in flag_budget.__all__:  # what `import *` looks for
+            self.assertTrue(hasattr(flag_budget, name), name)
 
     def test_installed_command_is_main(self) -> None:
         project = (ROOT / "pyproject.toml").read_text("utf-8")

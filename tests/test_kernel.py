@@ -157,6 +157,17 @@ class Sharing(unittest.TestCase):
         )
         self.assertEqual(bases(plan(kernel, 1)), {"ready": 5, "again": 5, "free": 0})
 
+    def test_on_demand_looks_at_the_first_of_an_allocation(self) -> None:
+        # g has one allocation, 5 wide, that b has joined; c is as wide as a, not as b.
+        kernel = self.on_demand(
+            SyncPoint("a", versions=5, share="g", cross_iter=True),
+            SyncPoint("b", versions=2, share="g", cross_iter=True),
+            SyncPoint("x", versions=8),
+            SyncPoint("c", versions=4, share="g"),
+            cross_core=True,
+        )
+        self.assertEqual(bases(plan(kernel, 1)), {"a": 0, "b": 0, "x": 5, "c": 0})
+
     def test_on_demand_joins_where_no_run_is_left(self) -> None:
         points = [
             SyncPoint(name, versions=width, share="g")
@@ -382,6 +393,12 @@ class Reservations(unittest.TestCase):
         self.assertEqual(out.count("reserved : 3\n"), 1)
         self.assertIn("[Cube-Vector]\nblocks: b=1\nreserved : 3\n", out)
 
+    def test_first_fit_looks_at_the_lowest_slots_first(self) -> None:
+        # 8 comes before 1 in a set of the two.
+        reserved = {CROSS_CORE: [*{*range(16)} - {1, 8}]}
+        kernel = Kernel([SyncPoint("a")], True, reserved=reserved)
+        self.assertEqual(bases(plan(kernel, 1)), {"a": 1})
+
     def test_first_fit(self) -> None:
         points = [SyncPoint(name, versions=int(name[1])) for name in ("a5", "b2", "c1")]
         kernel = Kernel(points, True, reserved={CROSS_CORE: [2, 9]})
@@ -440,8 +457,8 @@ class Reservations(unittest.TestCase):
             [
                 "depth  ids  locks  verdict",
                 "    1  1/0   0/32  rejected: no cross-core slots for a",
-                "flag slots do not last to any depth; depth 1 already spills: ids 1/0",
-                "the compiler takes no depth; depth 1 is rejected: ids 1/0",
+                "flag slots are too few even at depth 1, which spills: ids 1/0",
+                "the compiler rejects even depth 1: ids 1/0",
             ],
         )
 
@@ -509,6 +526,23 @@ class Reservations(unittest.TestCase):
                 "the compiler takes up to depth 32; depth 33 is rejected:"
                 " lock pool 33/32",
             ],
+        )
+
+    def test_reserved_locks_have_a_line(self) -> None:
+        args = ("--sync-point=a", "--depth=1")
+        self.assertNotIn("lock pool", run(*args).out)
+        out = run(*args, "--lock-reserved=2").out
+        self.assertTrue(out.endswith("\nlock pool: 2/32 slots\n"), out)
+
+    def test_headings_where_only_a_reading_names_events(self) -> None:
+        kernel = Kernel([SyncPoint("a")])
+        readings = {2: Kernel([SyncPoint("a", "V_S"), SyncPoint("b", "S_V")])}
+        lines = [*text_report(kernel, [1, 2], readings)]
+        self.assertEqual(lines[1], "[unnamed]")
+        self.assertIn("depth  unnamed  V_S  S_V  locks  verdict", lines)
+        self.assertIn(
+            "flag slots last to depth 8; depth 9 is the first to spill: unnamed 9/8",
+            lines,
         )
 
     def test_reserved_locks_count(self) -> None:
@@ -661,12 +695,34 @@ class ArgumentFiles(unittest.TestCase):
     def test_byte_order_mark(self) -> None:
         self.assertEqual(self.run_with(b"\xef\xbb\xbf--depth 1").status, 0)
 
+    def test_empty(self) -> None:
+        for content in (b"", b" # none\n"):
+            with self.subTest(content):
+                self.path.write_bytes(content)
+                arg = f"@{self.path}"
+                self.assertEqual(complaint(arg), f"{arg!r} contains no arguments")
+
+    def test_no_options(self) -> None:
+        tir = (ROOT / "tests/compiled/axpy.d4.tir").read_bytes()
+        cpp = b"#include <x>\nint main() { i--; return -1; } // -- x"
+        for content in (tir, cpp, b"kernel.tir", b"a --depth=3"):
+            with self.subTest(content[:40]):
+                self.path.write_bytes(content)
+                arg = f"@{self.path}"
+                said = complaint("--summary", arg)
+                self.assertEqual(
+                    said,
+                    f"{arg!r} holds what is no option: a kernel that a compiler printed is"
+                    f" read with --read {self.path}",
+                )
+        self.path.write_bytes(b"--dept 3")
+        self.assertEqual(complaint(f"@{self.path}"), "unrecognized arguments: --dept 3")
+
     def test_unreadable(self) -> None:
+        read = f"a kernel that a compiler printed is read with --read {self.path}"
         for content, expected in (
-            (b"--depth '1", "No closing quotation"),
-            (b"--depth 1\\", "No escaped character"),
-            (b"", "it has none"),
-            (b" # none\n", "it has none"),
+            (b"--depth '1", f"No closing quotation; {read}"),
+            (b"--depth 1\\", f"No escaped character; {read}"),
             (b"\xff", "cannot be read: expected UTF-8 text"),
         ):
             with self.subTest(content):

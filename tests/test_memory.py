@@ -61,8 +61,8 @@ class BelowTheTable(unittest.TestCase):
                 " Cube-Vector 20/16",
                 "memory lasts to depth 3; depth 4 needs ub 258.5K/248K",
                 "flag slots bind first",
-                "in ub, flag slots bind first while a stage takes at most 40448 bytes"
-                " (it takes 33024)",
+                "in ub, flag slots bind first as long as a stage takes at most 40448 bytes"
+                " (now 33024)",
             ],
         )
 
@@ -70,18 +70,18 @@ class BelowTheTable(unittest.TestCase):
         for args, line in (
             (
                 [FIXED],
-                "flag slots last to any depth: every width is fixed or limited, and"
-                " none spills",
+                "flag slots never run out: every width is fixed or limited, and"
+                " nothing spills",
             ),
             (
                 ["--sync-point=a,max-versions=8"],
-                "flag slots last to any depth: every width is fixed or limited, and"
-                " none spills",
+                "flag slots never run out: every width is fixed or limited, and"
+                " nothing spills",
             ),
             (
                 ["--sync-point=a,max-versions=16", "--cross-core"],
-                "flag slots last to any depth: every width is fixed or limited, and"
-                " none spills",
+                "flag slots never run out: every width is fixed or limited, and"
+                " nothing spills",
             ),
             (
                 ["--sync-point=a,max-versions=17", "--cross-core"],
@@ -93,8 +93,7 @@ class BelowTheTable(unittest.TestCase):
             ),
             (
                 [TOO_WIDE],
-                "flag slots do not last to any depth; depth 1 already spills:"
-                " MTE2_V 9/8",
+                "flag slots are too few even at depth 1, which spills: MTE2_V 9/8",
             ),
             (
                 ["--sync-point=a,event=cross-core", "--sync-point=b", "--reserve=7"],
@@ -103,12 +102,12 @@ class BelowTheTable(unittest.TestCase):
             ),
             (
                 ["--sync-point=a,event=cross-core,versions=9", "--reserve=7"],
-                "flag slots do not last to any depth; depth 1 already spills:"
+                "flag slots are too few even at depth 1, which spills:"
                 " Cube-Vector 9/15 in no contiguous run",
             ),
             (
                 ["--sync-point=a,event=cross-core,versions=15", "--reserve=7"],
-                "flag slots do not last to any depth; depth 1 already spills:"
+                "flag slots are too few even at depth 1, which spills:"
                 " Cube-Vector 15/15 in no contiguous run",
             ),
         ):
@@ -130,7 +129,7 @@ class BelowTheTable(unittest.TestCase):
             ),
             (
                 ["--sync-point=a,versions=33"],
-                "the compiler takes no depth; depth 1 is rejected: lock pool 33/32",
+                "the compiler rejects even depth 1: lock pool 33/32",
             ),
             (
                 ["--sync-point=a,max-versions=33"],
@@ -139,13 +138,13 @@ class BelowTheTable(unittest.TestCase):
             ),
             (
                 cross_core,
-                "the compiler takes no depth; depth 1 is rejected:"
+                "the compiler rejects even depth 1:"
                 " Cube-Vector 9/15 in no contiguous run",
             ),
             # The compiler stops at the first: the flag allocator comes before locks.
             (
                 [*cross_core, "--sync-point=b,event=MTE2_V,versions=33"],
-                "the compiler takes no depth; depth 1 is rejected:"
+                "the compiler rejects even depth 1:"
                 " Cube-Vector 9/15 in no contiguous run",
             ),
         ):
@@ -160,10 +159,10 @@ class BelowTheTable(unittest.TestCase):
             ([buffer("96K")], "memory lasts to depth 2; depth 3 needs ub 288K/248K"),
             (
                 [buffer("249K")],
-                "memory does not last to any depth; depth 1 already needs ub 249K/248K",
+                "memory is too small even at depth 1, which needs ub 249K/248K",
             ),
-            ([buffer("248K,versions=1")], "memory lasts to any depth"),
-            ([buffer("31K,max-versions=8")], "memory lasts to any depth"),
+            ([buffer("248K,versions=1")], "memory never runs out"),
+            ([buffer("31K,max-versions=8")], "memory never runs out"),
             (
                 [buffer("31K,max-versions=9")],
                 "memory lasts to depth 8; depth 9 needs ub 279K/248K",
@@ -172,12 +171,12 @@ class BelowTheTable(unittest.TestCase):
                 [buffer("1K,max-versions=1000000000000000000"), "--memory=ub=1M"],
                 "memory lasts to depth 1024; depth 1025 needs ub 1025K/1024K",
             ),
-            ([buffer("1"), f"--memory=ub={10**18}M"], "memory lasts to any depth"),
+            ([buffer("1"), f"--memory=ub={10**18}M"], "memory never runs out"),
             (
                 [buffer("32"), "--memory=ub=31250000000000000K"],
-                "memory lasts to any depth",
+                "memory never runs out",
             ),
-            ([buffer("1", "l1"), f"--memory=l1={10**18}"], "memory lasts to any depth"),
+            ([buffer("1", "l1"), f"--memory=l1={10**18}"], "memory never runs out"),
             (
                 [buffer("1024"), f"--memory=ub={10**14}M"],
                 f"memory lasts to depth {10**14 * 1024};"
@@ -186,7 +185,7 @@ class BelowTheTable(unittest.TestCase):
             ),
             (
                 [buffer("256K", "l0c"), buffer("24K"), buffer("124K,versions=2")],
-                "memory does not last to any depth; depth 1 already needs ub 272K/248K",
+                "memory is too small even at depth 1, which needs ub 272K/248K",
             ),
             (
                 [buffer("200K", "l0c"), buffer("512K", "l1"), buffer("1K", "l0b")],
@@ -218,35 +217,35 @@ class BelowTheTable(unittest.TestCase):
                 )
 
     def test_fifth_line(self) -> None:
-        takes = "flag slots bind first while a stage takes at most"
+        takes = "flag slots bind first as long as a stage takes at most"
         for args, lines in (
-            ([buffer("32K")], [f"in ub, {takes} 28192 bytes (it takes 32768)"]),
+            ([buffer("32K")], [f"in ub, {takes} 28192 bytes (now 32768)"]),
             (
                 [buffer("1K"), buffer("2K"), buffer("1K,versions=3")],
-                [f"in ub, {takes} 27872 bytes (it takes 3072)"],
+                [f"in ub, {takes} 27872 bytes (now 3072)"],
             ),
             # At depth 9 there are 5 of it: what it has there counts, not its limit.
             (
                 [buffer("1"), buffer("20K,max-versions=5")],
-                [f"in ub, {takes} 16832 bytes (it takes 32)"],
+                [f"in ub, {takes} 16832 bytes (now 32)"],
             ),
             (
                 [buffer("1"), buffer("20K,max-versions=50")],
-                [f"in ub, {takes} 7712 bytes (it takes 32)"],
+                [f"in ub, {takes} 7712 bytes (now 32)"],
             ),
             (
                 [buffer("1"), buffer("248K,versions=1")],
-                ["in ub, flag slots never bind first"],
+                ["in ub, memory binds first at every stage size"],
             ),
             (
                 [buffer("1"), buffer("1M,versions=1")],
-                ["in ub, flag slots never bind first"],
+                ["in ub, memory binds first at every stage size"],
             ),
             (
                 [buffer("1"), buffer("1", "l1"), buffer("1,versions=1", "l0a")],
                 [
-                    f"in ub, {takes} 28192 bytes (it takes 32)",
-                    f"in l1, {takes} 57857 bytes (it takes 1)",
+                    f"in ub, {takes} 28192 bytes (now 32)",
+                    f"in l1, {takes} 57857 bytes (now 1)",
                 ],
             ),
             ([buffer("1,versions=1")], []),
@@ -692,7 +691,7 @@ class Declarations(unittest.TestCase):
             ("b,memory=ub,bytes", f"'bytes': {usage}"),
             (
                 "b,memory=ub,memory=l1,bytes=1",
-                "key 'memory' twice: expected every key once",
+                "'memory' is given twice",
             ),
             ("b,memory=ub,bytes=1,versions=0", f"'versions=0': {number}"),
             (
@@ -714,7 +713,7 @@ class Declarations(unittest.TestCase):
         one = "b,memory=ub,bytes=1"
         self.assert_error(
             ["--buffer", one, "--buffer", one],
-            "name 'b' twice: expected every name once",
+            "'b' is given twice",
         )
         for text in ("ub=", "ub", "ub=x", "ub=0"):
             with self.subTest(text):
@@ -761,7 +760,7 @@ class Declarations(unittest.TestCase):
             ),
             (
                 {"buffers": [Buffer("b", "ub", 1)] * 2},
-                "name 'b' twice: expected every name once",
+                "'b' is given twice",
             ),
         ):
             with self.subTest(options):

@@ -28,7 +28,7 @@ KERNELS = 150
 EVENTS = (None, "MTE2_V", "V_MTE2", "M_FIX", "cross-core")
 
 
-def width(dice: random.Random) -> dict[str, int]:
+def width(dice: random.Random) -> dict[str, Any]:
     """versions, max_versions, or neither."""
     return dice.choice(
         [{}, {}, {"versions": dice.randint(1, 9)}, {"max_versions": dice.randint(1, 9)}]
@@ -189,7 +189,13 @@ class Properties(unittest.TestCase):
 
     def test_bases_that_were_read_change_nothing(self) -> None:
         for kernel, at in self.plans:
-            self.assertEqual(plan(as_read(kernel, at.depth), at.depth), at)
+            read = plan(as_read(kernel, at.depth), at.depth)
+            # But for the order of those that share a base.
+            namespaces = tuple(
+                replace(namespace, id_order=before.id_order)
+                for namespace, before in zip(read.namespaces, at.namespaces)
+            )
+            self.assertEqual(replace(read, namespaces=namespaces), at)
 
     def test_limits_are_those_of_the_plans(self) -> None:
         for kernel, readings, found in self.answers:

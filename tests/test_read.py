@@ -97,14 +97,28 @@ class Cases(unittest.TestCase):
             ],
         )
 
+    def test_bound_ids(self) -> None:
+        kernel = read_kernel(self.read("bound_ids.tir"), bases=True)
+        self.assertEqual(
+            [
+                (point.name, point.base, point.versions, point.max_versions)
+                for point in kernel.sync_points
+            ],
+            [
+                ("MTE2_V[0]", 0, 4, None),
+                ("MTE2_V[4]", 4, None, None),
+                ("V_MTE2[0]", 0, None, None),
+            ],
+        )
+
     def test_the_depth_must_be_said(self) -> None:
         for name in ("loop_as_short_as_the_ring.tir", "sparse_ids.tir"):
             with self.subTest(name):
                 path = str(CASES / name)
                 self.assertEqual(
                     complaint("--read", path),
-                    f"argument --read: {path!r}: no num_stages is printed: expected the depth"
-                    " that it was compiled with, as in 4=FILE",
+                    f"argument --read: {path!r}: the text prints no num_stages: give the"
+                    " depth, as in --read 4=FILE",
                 )
 
 
@@ -314,6 +328,10 @@ class Ids(unittest.TestCase):
                     [each.cross_iter for each in kernel.sync_points], releases
                 )
 
+    def test_more_rings_after_a_reserved_one(self) -> None:
+        found = rings(cross_core("0", "1"), reserved={CROSS_CORE: [0]})
+        self.assertEqual(found, [("Cube-Vector[1]", 1, None)])
+
     def test_flags_that_name_no_hard_event(self) -> None:
         for call, expected in (
             (
@@ -348,7 +366,7 @@ class Ids(unittest.TestCase):
         self.assertEqual(read(text, 4).reserved, {})
         self.assertEqual(
             error_of(read, cross_core("s % 2"), 4, reserved={CROSS_CORE: [0, 1, 2]}),
-            "all flags are reserved: expected one that is not",
+            "every flag in the text uses a reserved id",
         )
 
 
@@ -389,6 +407,11 @@ class Buffers(unittest.TestCase):
             ('(64,), "float4_e2m1fn"', 32),
             ('(64,), "float4_e2m1fnx2"', 64),
             ('(64,), "float8_e4m3fn"', 64),
+            ('(64,), "float8_e5m2"', 64),
+            ('(64,), "float8_e4m3"', 64),
+            ('(64,), "float8_e5m2x4"', 256),
+            ("(T.int64(64), 256)", 65536),
+            ('(T.int32(3), T.int64(2)), "int8"', 6),
             ('(64,), "float8_e8m0fnu"', 64),
             ('(64,), "float8_e4m3fnx4"', 256),
             ('(64,), "float6_e2m3fn"', 48),
@@ -450,6 +473,57 @@ class Buffers(unittest.TestCase):
             with self.subTest(call):
                 self.assertEqual(self.buffers(f"b = {call}\n{set_flag('0')}"), ())
 
+    def test_more_buffers_after_one_that_does_not_count(self) -> None:
+        local = 'l_1 = T.sblock_alloc_buffer((9,), data=l, scope="local")\n'
+        unused = 'u_1 = T.sblock_alloc_buffer((9,), scope="shared")\n'
+        text = local + unused + ALLOCATION.format("(1,)", "shared")
+        self.assertEqual([each.name for each in self.buffers(text)], ["b"])
+
+    def test_without_data(self) -> None:
+        allocation = 'c = T.sblock_alloc_buffer((9,), "int8", scope="shared")\n'
+        text = allocation + set_flag("0")
+        for more, names in (("", []), ("\nf(c[0])", ["c"]), ("\nc[1] = 2", ["c"])):
+            with self.subTest(more):
+                found = self.buffers(text + more)
+                self.assertEqual([each.name for each in found], names)
+        versions = 'T.sblock_attr({"tl.buffer_versions_map": {c: 4}})\n'
+        self.assertEqual(self.buffers(versions + text), (Buffer("c", "ub", 9),))
+
+    def test_manual_rings(self) -> None:
+        for count, size, versions in ((4, 2048, None), (3, 2731, 3), (1, 8192, 1)):
+            with self.subTest(count):
+                rings = f'{{"tl.manual_multi_buffer": {{b: {count}}}}}'
+                text = f"T.sblock_attr({rings})\n"
+                text += ALLOCATION.format("(2048,)", "shared")
+                (found,) = self.buffers(text)
+                self.assertEqual(found.bytes, size)
+                self.assertEqual(found.versions or found.max_versions, versions)
+        path = CASES / "manual_ring.d4.tir"
+        found = document("--read", str(path), "--depth=4")
+        self.assertEqual(found["last_depth_in_memory"], 31)
+        (ring,) = found["read"][0]["buffers"]
+        self.assertEqual((ring["bytes"], ring["versions"]), (8192, 4))
+
+    def test_aliases(self) -> None:
+        names = "abc"
+        text = "\n".join(buffer(name, 8) for name in names)
+        for maps, expected in (
+            ([], {}),
+            (["a: [], b: []"], {}),
+            (["a: [b], b: [a]"], {"a": {"b"}, "b": {"a"}}),
+            (["a.data: [b.data]"], {"a": {"b"}, "b": {"a"}}),
+            # Two maps, and names of what is in no memory.
+            (["a: [b]", "a: [c], x: [a]"], {"a": {"b", "c"}, "b": {"a"}, "c": {"a"}}),
+            (["a: [x, b]"], {"a": {"b"}, "b": {"a"}}),
+        ):
+            with self.subTest(maps):
+                lines = [
+                    f'T.sblock_attr({{"tl.buffer_alias_map": {{{each}}}}})'
+                    for each in maps
+                ]
+                kernel = read("\n".join([*lines, text, set_flag("0")]))
+                self.assertEqual(kernel.aliases, expected)
+
     def test_versions(self) -> None:
         text = ALLOCATION.format("(256,)", "shared")
         for number, versions, max_versions in (
@@ -484,7 +558,7 @@ class Buffers(unittest.TestCase):
         path = str(text_of("axpy", 4))
         self.assertEqual(
             complaint("--read", path, "--buffer=x,memory=ub,bytes=1"),
-            "name 'x' twice: expected every name once",
+            "'x' is given twice",
         )
         found = document("--read", path, "--buffer=w,memory=ub,bytes=1K", "--depth=2")
         self.assertEqual(found["depths"][0]["memories"][0]["used"], 8 * 1024)
@@ -716,8 +790,7 @@ class Texts(unittest.TestCase):
             with self.subTest(number):
                 self.assertEqual(
                     error_of(read, text(number).replace(f"s % {number}", "0"), None),
-                    "no num_stages is printed: expected the depth that it was compiled"
-                    " with, as in 4=FILE",
+                    "the text prints no num_stages: give the depth, as in --read 4=FILE",
                 )
 
 

@@ -39,13 +39,13 @@ class Command(unittest.TestCase):
         path = str(text_of("gemm_auto", 4))
         table = f"""\
 read at depth 4: {path}
-MTE1_MTE2[0]  ids 0-2  at most 3  lines 29, 32, 35, 45 and 4 more
-FIX_M[0]      id 0     fixed 1    lines 38, 58, 80, 92
-MTE2_MTE1[0]  ids 0-2  at most 3  lines 54, 61
-M_FIX[0]      id 0     fixed 1    lines 71, 74
-acc           l0c 16K  fixed 1    line 24
-a_l1          l1 8K    at most 3  line 25
-b_l1          l1 8K    at most 3  line 26
+MTE1_MTE2[0]  ids 0-2  at most 3  a_l1, b_l1  lines 29, 32, 35, 45 and 4 more
+FIX_M[0]      id 0     fixed 1    acc         lines 38, 58, 80, 92
+MTE2_MTE1[0]  ids 0-2  at most 3  a_l1, b_l1  lines 54, 61
+M_FIX[0]      id 0     fixed 1    acc         lines 71, 74
+acc           l0c 16K  fixed 1                line 24
+a_l1          l1 8K    at most 3              line 25
+b_l1          l1 8K    at most 3              line 26
 gemm_l1 holds 2 locks, line 64
 
 """
@@ -66,9 +66,9 @@ gemm_l1 holds 2 locks, line 64
         path = self.write(text)
         expected = [
             f"read at depth 4: {path}",
-            "V_S[0]  id 0     fixed 1            line 7",
-            "V_S[1]  ids 1-4  follows the depth  line 6",
-            "x       ub 1.2K  follows the depth  line 2",
+            "V_S[0]  id 0     fixed 1            -  line 7",
+            "V_S[1]  ids 1-4  follows the depth  -  line 6",
+            "x       ub 1.2K  follows the depth     line 2",
             "ub has 216K: SIMT_VF, lines 1, 3",
             "",
         ]
@@ -76,6 +76,9 @@ gemm_l1 holds 2 locks, line 64
         self.assertEqual(
             run("--read", read, "--depth=1").out.splitlines()[:6], expected
         )
+        flat = self.write(f"{buffer('x', 8)}\n{set_flag('0')}", "flat")
+        out = run(f"--read=4={flat}", "--memory=ub=216K", "--depth=1").out
+        self.assertNotIn("SIMT", out)
         out = run("--read", read, "--memory=ub=100K", "--depth=1").out
         self.assertEqual(out.splitlines()[:5], [*expected[:4], ""])
         self.assertIn("memory ub: 1.2K/100K\n", out)
@@ -91,7 +94,12 @@ gemm_l1 holds 2 locks, line 64
         self.assertEqual(reading["depth"], 4)
         self.assertEqual(
             reading["sync_points"][2],
-            {"name": "MTE2_MTE1[0]", "ids": [0, 2], "lines": [54, 61]},
+            {
+                "name": "MTE2_MTE1[0]",
+                "ids": [0, 2],
+                "buffers": ["a_l1", "b_l1"],
+                "lines": [54, 61],
+            },
         )
         self.assertEqual(
             reading["sync_points"][0]["lines"], [29, 32, 35, 45, 67, 83, 86, 89]
@@ -317,7 +325,8 @@ gemm_l1 holds 2 locks, line 64
         path = self.write(set_flag("0"), "a=b")
         self.assertEqual(run("--read", f"4={path}").status, 0)
         self.assertIn(
-            f"argument --read: {path!r}: no num_st", complaint("--read", path)
+            f"argument --read: {path!r}: the text prints no num_st",
+            complaint("--read", path),
         )
 
 
@@ -358,8 +367,8 @@ class SeveralReadings(unittest.TestCase):
             f"""\
 read at depth 4: {path}
 also read: depths 2 and 3
-V_S[0]  ids 0-3  follows the depth  line 1
-V_S[4]  ids 4-7  follows the depth  line 2
+V_S[0]  ids 0-3  follows the depth  -  line 1
+V_S[4]  ids 4-7  follows the depth  -  line 2
 
 depth   V_S  S_V  locks  verdict
    ~1   2/8    -   0/32  fits
@@ -465,6 +474,12 @@ the compiler takes up to depth 16; depth 17 is rejected: lock pool 34/32
         args = self.readings(d6=set_flag("0"), d3=set_flag("0"))
         self.assertEqual(len(document(*args)["depths"]), 6)
         self.assertEqual(len(document(*args, "--max-depth=2")["depths"]), 2)
+
+    def test_columns_in_the_order_of_the_deepest(self) -> None:
+        one, other = set_flag("0"), set_flag("0").replace("V_S", "S_V")
+        args = self.readings(d2=f"{other}\n{one}", d4=f"{one}\n{other}")
+        lines = run(*args, "--summary").out.splitlines()
+        self.assertIn("depth  V_S  S_V  locks  verdict", lines)
 
     def test_columns_are_those_of_the_depths_shown(self) -> None:
         args = self.readings(d2=set_flag("0").replace("V_S", "S_V"), d4=set_flag("0"))

@@ -62,7 +62,7 @@ class Tables(unittest.TestCase):
         self.assertEqual(
             (flags, compiler),
             (
-                "flag slots do not last to any depth; depth 1 already spills: ids 9/8",
+                "flag slots are too few even at depth 1, which spills: ids 9/8",
                 "the compiler takes up to depth 4; depth 5 is rejected: lock pool 40/32",
             ),
         )
