@@ -93,7 +93,7 @@ MEMORIES = {  # bytes, auto_schedule.cc:106-140
     "l0b": 64 * KILO,
     "l0c": 256 * KILO,
 }
-ALIGNMENTS = {  # bytes, of the start of a slot, merge_ub_common.h:71-80
+ALIGNMENTS = {  # bytes, of the start of a slot, merge_ub_common.h:77, and pipeline.py:171
     "ub": 32,
     "l1": 512,
     "l0a": 512,
@@ -780,7 +780,7 @@ def _stage_bytes(buffer: Buffer) -> int:
 
 def _merged_bytes(kernel: Kernel, memory: str, depth: int) -> int:
     """How many bytes the buffers of one memory take, once they have their addresses
-    (GreedyCliquePartitioner and LayoutCliques, merge_ub_allocations.cc:116, :67).
+    (GreedyCliquePartitioner, merge_ub_allocations.cc:117).
 
     Buffers that may share a slot do so where that makes the total less; a slot is as
     large as its largest buffer.  All slots of one memory have the same alignment, so
@@ -1776,6 +1776,7 @@ def _statements(
     for node in nodes:
         parts = [*ast.iter_child_nodes(node)]
         inner = [part for part in parts if isinstance(part, ast.stmt)]
+        head = [part for part in parts if not isinstance(part, ast.stmt)]
         if isinstance(node, ast.For):
             yield _statement(node.iter, loops, names)
             loop, variables = _loop(node, names)
@@ -1783,9 +1784,7 @@ def _statements(
                 node.body, (*loops, loop), names.new_child(variables)
             )
         elif inner:
-            for part in parts:
-                if part not in inner:
-                    yield _statement(part, loops, names)
+            yield from (_statement(part, loops, names) for part in head)
             yield from _statements(inner, loops, names)
         else:
             yield _statement(node, loops, names)
@@ -2693,15 +2692,15 @@ def _texts(options: argparse.Namespace) -> list[_Text]:
 def _check_same_kernel(text: _Text, other: _Text) -> None:
     """Raise ValueError where the buffers of two texts differ: a kernel has the same at
     every depth, with other versions."""
-    one, two = (
-        {(buffer.name, buffer.memory, buffer.bytes) for buffer, _ in each.buffers}
-        for each in (text, other)
+    sizes, other_sizes = (
+        {(buffer.name, buffer.memory, buffer.bytes) for buffer, _ in buffers}
+        for buffers in (text.buffers, other.buffers)
     )
-    for name, memory, size in sorted(one ^ two):
-        where = text if (name, memory, size) in one else other
+    for name, memory, size in sorted(sizes ^ other_sizes):
+        file = text.file if (name, memory, size) in sizes else other.file
         raise ValueError(
-            f"only {where.file!r} has a buffer {name!r} of {size} bytes a version in"
-            f" {memory}: expected texts of one kernel"
+            f"only {file!r} has a buffer {name!r} of {size} bytes a version in {memory}:"
+            " expected texts of one kernel"
         )
 
 
@@ -2785,28 +2784,27 @@ def _text_notes(
             "note: within reserved ids, and so taken as flags that the source sets"
             f" itself: {', '.join(own)}"
         )
-    for text in texts[:1]:
+    read = {text.depth for text in texts}
+    for text in texts[:1]:  # the deepest, from which other depths are planned
         if text.own_locks:
             yield (
                 f"note: in {text.file!r} the source takes locks itself:"
                 f" {', '.join(text.own_locks)}; the compiler does not see them, and gives"
                 " the same to what spills"
             )
-        if all(depth in {text.depth for text in texts} for depth in depths):
-            continue
-        for line, runs in sorted(
-            {
-                (ring.loop.line, ring.loop.runs)
-                for ring in text.rings
-                if ring.loop and ring.loop.runs and not ring.reserved
-                if ring.loop.runs <= depths[-1] and not ring.point.versions
-            }
-        ):
-            yield (
-                f"note: in {text.file!r} the loop of line {line} runs {runs} times: from"
-                f" depth {runs} on the compiler sizes its rings in another way; read"
-                " those depths"
-            )
+        short_loops = {
+            (ring.loop.line, ring.loop.runs)
+            for ring in text.rings
+            if not (ring.reserved or ring.point.versions)
+            if ring.loop and ring.loop.runs and ring.loop.runs <= depths[-1]
+        }
+        if not all(depth in read for depth in depths):
+            for line, runs in sorted(short_loops):
+                yield (
+                    f"note: in {text.file!r} the loop of line {line} runs {runs} times:"
+                    f" from depth {runs} on the compiler sizes its rings in another way;"
+                    " read those depths"
+                )
 
 
 def _unread_note(
