@@ -10,6 +10,7 @@ So a new release is looked at with that, then `git diff`, then
 `python3 -m unittest`.  One at a time, to the standard output:
 
     python3 tests/record_vectors.py layouts           # rewrite_flag_to_buf.json
+    python3 tests/record_vectors.py memories          # merge_ub_allocations.json
     python3 tests/record_vectors.py kernels           # kernels.json
     python3 tests/record_vectors.py sharing           # sharing.json
     python3 tests/record_vectors.py compiled_kernels  # compiled_kernels.json
@@ -24,9 +25,13 @@ memory after MergeUBAllocations, flags and locks after RewriteFlagToBuf; and wha
 stops it, if anything does.  The texts are what it prints after InsertSync, at
 the depths that come so far; of two_launches one is enough.
 
-To check the model on layouts that nobody has seen yet, say a random seed,
-`layouts 1`, put that in the place of the file, run `python3 -m unittest`, and
-put the old file back.
+merge_ub_allocations.json has memories by themselves: their buffers in bytes, in
+the order of the text, the pairs of them that may share an address, by index,
+and the bytes that MergeUBAllocations allots to all of them.
+
+To check the model on layouts or memories that nobody has seen yet, say a random
+seed, `layouts 1` or `memories 1`, put that in the place of the file, run
+`python3 -m unittest`, and put the old file back.
 
 The wheel carries the Ascend passes and runs them on a CPU.  Importing it
 pulls in torch; `pip install --no-deps tilelang==0.1.15` and then whatever the
@@ -36,6 +41,7 @@ import asks for takes less room.
 from __future__ import annotations
 
 import functools
+import itertools
 import json
 import math
 import random
@@ -55,7 +61,7 @@ from recorded_kernels import (
     two_launches,
 )
 from tilelang import tvm
-from tilelang.ascend import transform
+from tilelang.ascend import pipeline, transform
 from tvm import tirx
 from tvm.tirx import functor
 
@@ -65,6 +71,7 @@ DEPTHS = range(1, 11)
 TESTS = Path(__file__).resolve().parent
 VECTORS = TESTS / "vectors"
 LAYOUTS = "rewrite_flag_to_buf.json"
+MERGED_MEMORIES = "merge_ub_allocations.json"
 
 EVENTS = [
     "MTE2_V",
@@ -84,6 +91,7 @@ CROSS_WAIT_FLAG = "tl.ascend_cross_core_wait_flag"
 GET_BUF, GEMM_L1 = "tl.ascend_get_buf", "tl.ascend_gemm_l1"
 INSERT_SYNC, REWRITE_FLAG_TO_BUF = "tl.InsertSync", "tl.RewriteFlagToBuf"
 MERGE_UB_ALLOCATIONS = "tl.MergeUBAllocations"
+BUFFER_ALIAS_MAP = "tl.buffer_alias_map"
 MEMORIES = {
     "shared": "ub",
     "shared.l1": "l1",
@@ -95,6 +103,7 @@ TEXT_DEPTHS = {two_launches: [4]}  # of the others, all
 GEMM_L1_LOCKS = 2
 CROSS_CORE_IDS = 16  # the cube addresses the second vector core's ids past them
 ITERATIONS = 64  # more than any ring is wide
+MOST_BUFFERS = 9
 
 
 class Ids(NamedTuple):
@@ -525,13 +534,110 @@ def write_texts(directory: Path) -> None:
                 path.write_text(compiled.synced.script() + "\n", "ascii")
 
 
+# Memories: the pass MergeUBAllocations alone
+
+
+def memory_function(memory: str, sizes: list[int], pairs: list[list[int]]) -> Any:
+    """A launch that allocates buffers of so many bytes and says which pairs of them
+    may share an address, as the pass finds it in a compile."""
+    scope = {name: scope for scope, name in MEMORIES.items()}[memory]
+    if scope == "shared":  # it has become dynamic by then
+        scope = "shared.dyn"
+    buffers = [
+        tirx.decl_buffer((size,), "uint8", f"b{number}", scope=scope)
+        for number, size in enumerate(sizes)
+    ]
+    aliases: dict[Any, list[Any]] = {}
+    for one, other in pairs:
+        aliases.setdefault(buffers[one].data, []).append(buffers[other].data)
+        aliases.setdefault(buffers[other].data, []).append(buffers[one].data)
+    contract = tirx.AttrStmt(aliases, BUFFER_ALIAS_MAP, 1, tirx.Evaluate(0))
+    body = tirx.SeqStmt([*map(tirx.AllocBuffer, buffers), contract])
+    block = tirx.IterVar((0, 1), "block", tirx.IterVar.ThreadIndex, "blockIdx.x")
+    launch = tirx.AttrStmt(block, "thread_extent", 1, body)
+    return tirx.PrimFunc([], launch).with_attr("global_symbol", "main")
+
+
+def record_memory(
+    memory: str, sizes: list[int], pairs: list[list[int]]
+) -> dict[str, Any]:
+    """What MergeUBAllocations allots to these buffers, called as in a compile."""
+    merge = transform.MergeUBAllocations(align_bytes=pipeline._MERGE_UB_ALIGNMENT)
+    function = memory_function(memory, sizes, pairs)
+    merged = merge(tvm.IRModule({"main": function}))
+    return {
+        "memory": memory,
+        "buffers": sizes,
+        "aliases": pairs,
+        "bytes": memory_of(merged)[memory],
+    }
+
+
+def random_sizes(dice: random.Random, count: int) -> list[int]:
+    """The bytes of so many buffers: of one kind, of several, or equal."""
+    kinds = [
+        lambda: dice.randint(1, 100),
+        lambda: dice.randint(1, 20_000),
+        lambda: dice.randint(1, 16) * 32,
+        lambda: dice.randint(1, 64) * 1024,
+        lambda: 2 ** dice.randint(9, 16),
+        lambda: 2 ** dice.randint(9, 16) + dice.choice([-32, -1, 1, 32]),
+    ]
+    chosen = dice.sample(kinds, dice.randint(1, 3))
+    sizes = [dice.choice(chosen)() for _ in range(count)]
+    if dice.random() < 0.2:  # a few sizes, again and again
+        sizes = dice.choices(sizes[:3], k=count)
+    return sizes
+
+
+def random_pairs(dice: random.Random, count: int) -> list[list[int]]:
+    """The pairs of so many buffers that may share an address: none; any; those of
+    different loops, nearly all of them; or those that are not alive together."""
+    pairs = [list(pair) for pair in itertools.combinations(range(count), 2)]
+    kind = dice.choice(["none", *["any"] * 4, *["loops"] * 4, "lives"])
+    if kind == "any":
+        odds = dice.uniform(0.1, 1)
+        return [pair for pair in pairs if dice.random() < odds]
+    if kind == "loops":
+        loops = [dice.randint(1, 4) for _ in range(count)]
+        if dice.random() < 0.5:  # one after the other, as in a text
+            loops.sort()
+        odds = dice.choice([0.7, 0.8, 0.9, 1])
+        return [
+            [one, other]
+            for one, other in pairs
+            if loops[one] != loops[other] and dice.random() < odds
+        ]
+    if kind == "lives":
+        lives = [sorted(dice.sample(range(12), 2)) for _ in range(count)]
+        return [
+            [one, other]
+            for one, other in pairs
+            if lives[one][1] < lives[other][0] or lives[other][1] < lives[one][0]
+        ]
+    return []
+
+
+def random_memory(dice: random.Random) -> tuple[str, list[int], list[list[int]]]:
+    """A memory, its buffers and the pairs of them that may share an address: more
+    often many than few, since few leave little to choose."""
+    memory = dice.choice([*MEMORIES.values()])
+    count = dice.randint(dice.choice([1, 6]), MOST_BUFFERS)
+    return memory, random_sizes(dice, count), random_pairs(dice, count)
+
+
 # The files
+
+
+def recorded_cases(name: str) -> list[dict[str, Any]]:
+    """The cases of a file as it is."""
+    return json.loads((VECTORS / name).read_text("ascii"))["cases"]
 
 
 def layouts_document(seed: str | None = None) -> dict[str, Any]:
     """rewrite_flag_to_buf.json: the layouts of the file as it is, or random ones."""
     if seed is None:
-        recorded = json.loads((VECTORS / LAYOUTS).read_text("ascii"))["cases"]
+        recorded = recorded_cases(LAYOUTS)
         layouts = [(each["hard_events"], each["lock_reserved"]) for each in recorded]
     else:
         dice = random.Random(int(seed))
@@ -539,6 +645,22 @@ def layouts_document(seed: str | None = None) -> dict[str, Any]:
     return {
         "source": f"{REWRITE_FLAG_TO_BUF} of {VERSION}",
         "cases": [record_layout(*layout) for layout in layouts],
+    }
+
+
+def memories_document(seed: str | None = None) -> dict[str, Any]:
+    """merge_ub_allocations.json: the memories of the file as it is, or random ones."""
+    if seed is None:
+        memories = [
+            (each["memory"], each["buffers"], each["aliases"])
+            for each in recorded_cases(MERGED_MEMORIES)
+        ]
+    else:
+        dice = random.Random(int(seed))
+        memories = [random_memory(dice) for _ in range(CASES)]
+    return {
+        "source": f"{MERGE_UB_ALLOCATIONS} of {VERSION}",
+        "cases": [record_memory(*memory) for memory in memories],
     }
 
 
@@ -589,6 +711,7 @@ def compiled_kernels_document() -> dict[str, Any]:
 # What is recorded, its file, and how many levels of it are laid out in lines.
 DOCUMENTS: dict[str, tuple[Callable[..., dict[str, Any]], str, int]] = {
     "layouts": (layouts_document, LAYOUTS, 2),
+    "memories": (memories_document, MERGED_MEMORIES, 2),
     "kernels": (kernels_document, "kernels.json", 4),
     "sharing": (sharing_document, "sharing.json", 4),
     "compiled_kernels": (compiled_kernels_document, "compiled_kernels.json", 4),
