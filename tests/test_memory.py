@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import unittest
 from collections.abc import Callable, Iterable
@@ -391,6 +392,27 @@ class Merging(unittest.TestCase):
         )
         (found,) = plan(kernel, 1).memories
         return found.used
+
+    def test_recorded(self) -> None:
+        path = ROOT / "tests/vectors/merge_ub_allocations.json"
+        cases = json.loads(path.read_text("ascii"))["cases"]
+        self.assertEqual(len(cases), 400)
+        for number, case in enumerate(cases):
+            kernel = Kernel(
+                [SyncPoint("s")],
+                buffers=[
+                    Buffer(f"b{index}", case["memory"], size, versions=1)
+                    for index, size in enumerate(case["buffers"])
+                ],
+                aliases={
+                    f"b{index}": [
+                        f"b{other}" for one, other in case["aliases"] if one == index
+                    ]
+                    for index in range(len(case["buffers"]))
+                },
+            )
+            with self.subTest(case=number):
+                self.assertEqual(plan(kernel, 1).memories[0].used, case["bytes"])
 
     def test_alone(self) -> None:
         for memory in ("ub", "l1", "l0c"):
