@@ -2514,8 +2514,7 @@ Examples: the built-in kernel, one by hand, and one that tilelang compiled.
         type=_checked(_declared, SyncPoint, point_keys),
         action="append",
         default=[],
-        help="a sync point of your kernel, which replaces the built-in kernel;"
-        " repeatable",
+        help="a sync point; replaces the built-in kernel; repeatable",
     )
     sources.add_argument(
         "--read",
@@ -2549,8 +2548,8 @@ Examples: the built-in kernel, one by hand, and one that tilelang compiled.
         choices=SHARING,
         nargs="?",
         const=SHARING[0],
-        help="give one base id to each share group: always (if no value is given), or"
-        " on-demand, while the namespace is short of slots, as the compiler does",
+        help="always (if no value is given): one base id for each share group;"
+        " on-demand: only while the namespace is short of slots, as the compiler does",
     )
     parser.add_argument(
         "--cross-core",

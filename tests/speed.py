@@ -1,12 +1,14 @@
 """How fast: run by hand, `python3 tests/speed.py`, from the project's root.
 
 Prints ratios, since a time means nothing without another one beside it: the
-whole command, without and with arguments, over the import of argparse alone, and
-planning ten times the sync points, with and without sharing.
+whole command, without and with arguments, over the import of argparse alone;
+planning ten times the sync points, with and without sharing; and reading 1 MB of
+TIR over parsing it alone.
 """
 
 from __future__ import annotations
 
+import ast
 import statistics
 import subprocess
 import sys
@@ -17,7 +19,7 @@ from typing import Callable
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from flag_budget import Kernel, SyncPoint, plan
+from flag_budget import Kernel, SyncPoint, plan, read_kernel
 
 PROCESS_RUNS = 41
 PLAN_RUNS = 9
@@ -50,6 +52,13 @@ def planning(count: int, sharing: str | None) -> Callable[[], object]:
     return lambda: plan(kernel, 1)
 
 
+def megabyte_of_tir() -> str:
+    """A recorded text, with its statements again and again."""
+    text = (ROOT / "tests/compiled/flash_fwd.d4.tir").read_text("ascii")
+    statements = text[text.index("                with T.attr(") :]
+    return text + statements * ((1_000_000 - len(text)) // len(statements) + 1)
+
+
 def main() -> None:
     """Measure and print."""
     base, *whole = median_seconds(
@@ -74,6 +83,14 @@ def main() -> None:
                 f"sharing {sharing}: {10 * count:,} sync points take"
                 f" {ten_times / once:.1f} times {count:,}; at most {most}"
             )
+    text = megabyte_of_tir()
+    parsing, reading = median_seconds(
+        [lambda: ast.parse(text), lambda: read_kernel(text, 4)], PLAN_RUNS
+    )
+    print(
+        f"{len(text):,} characters of TIR are read in {reading / parsing:.1f} times what"
+        f" parsing takes: {reading:.1f} s; at most 3 s"
+    )
 
 
 if __name__ == "__main__":
