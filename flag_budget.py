@@ -544,20 +544,6 @@ def _lock_order(namespace: str | None) -> tuple[bool, bool]:
     return namespace == CROSS_CORE, not cube
 
 
-@dataclass(frozen=True)
-class _Allocation:
-    """Sync points with one base id, which stay flags or spill together.
-
-    members  the indices of its sync points in their namespace
-    width    how many ids it takes: as many as its widest sync point
-    base     its base id, if it was read; None: wherever there is room
-    """
-
-    members: Sequence[int]
-    width: int
-    base: int | None = None
-
-
 def _plan_namespace(
     kernel: Kernel,
     name: str | None,
@@ -571,33 +557,38 @@ def _plan_namespace(
     free = {*_all_slots(name)}.difference(reserved)
     widths = [_num_versions(point, depth) for point in points]
 
-    # The first pass decides which sync points are one allocation, and their order.
+    # The first pass decides on the allocations: the indices of sync points with one
+    # base id, which stay flags or spill together, in id order.
+    bases = None
     if not reserved and all(point.base is not None for point in points):
-        allocations = _as_read(points, widths)
+        allocations, bases = _as_read(points, widths)
     elif kernel.sharing == "on-demand":
         cross_core = name == CROSS_CORE
         allocations = _share_on_demand(points, widths, free, cross_core)
     else:
         allocations = _share_always(points, widths, bool(kernel.sharing))
+    demands = [max(widths[index] for index in members) for members in allocations]
 
     # The second pass decides which of them stay flags.
     placements: dict[int, Placement] = {}  # by index
     lock, kept_slots = first_lock, 0
-    for allocation, slots in zip(allocations, _kept_slots(allocations, free)):
+    for members, demand, slots in zip(
+        allocations, demands, _kept_slots(demands, bases, free)
+    ):
         if slots:
             where, base = "flag", slots[0]
-            kept_slots += allocation.width
+            kept_slots += demand
         else:
             where, base = "lock", lock
-            lock += allocation.width
-        for index in allocation.members:
+            lock += demand
+        for index in members:
             placements[index] = Placement(
                 points[index].name, widths[index], where, base
             )
     return Namespace(
         name,
         len(free),
-        sum(allocation.width for allocation in allocations),
+        sum(demands),
         kept_slots,
         tuple(placements[index] for index in range(len(points))),
         tuple(placements),
@@ -607,25 +598,25 @@ def _plan_namespace(
 # The first pass, InsertSync
 
 
-def _as_read(points: Sequence[SyncPoint], widths: Sequence[int]) -> list[_Allocation]:
-    """The allocations of sync points that all have a base id: one for each base."""
+def _as_read(
+    points: Sequence[SyncPoint], widths: Sequence[int]
+) -> tuple[list[list[int]], list[int]]:
+    """The allocations of sync points that all have a base id, one for each base, and
+    the bases, rising."""
     members: dict[int, list[int]] = {}
     for index, point in enumerate(points):
         members.setdefault(point.base or 0, []).append(index)
-    allocations = [
-        _Allocation(members[base], max(widths[index] for index in members[base]), base)
-        for base in sorted(members)
-    ]
+    bases = sorted(members)
     end, before = 0, ""
-    for allocation in allocations:
-        name, base = points[allocation.members[0]].name, allocation.base or 0
+    for base in bases:
+        name = points[members[base][0]].name
         if base < end:
             raise ValueError(
                 f"base {base} of {name!r}: expected at least {end}, where the ids of"
                 f" {before!r} end, or its base"
             )
-        end, before = base + allocation.width, name
-    return allocations
+        end, before = base + max(widths[index] for index in members[base]), name
+    return [members[base] for base in bases], bases
 
 
 def _in_id_order(points: Sequence[SyncPoint], widths: Sequence[int]) -> list[int]:
@@ -640,17 +631,14 @@ def _in_id_order(points: Sequence[SyncPoint], widths: Sequence[int]) -> list[int
 
 def _share_always(
     points: Sequence[SyncPoint], widths: Sequence[int], sharing: bool
-) -> list[_Allocation]:
-    """The allocations in id order, where each sync point is one or, with sharing, each
-    share group is one."""
+) -> list[list[int]]:
+    """The allocations where each sync point is one or, with sharing, each share group
+    is one."""
     members: dict[int | str, list[int]] = {}
     for index in _in_id_order(points, widths):
         group = points[index].share if sharing else None
         members.setdefault(group or index, []).append(index)
-    return [
-        _Allocation(indices, max(widths[index] for index in indices))
-        for indices in members.values()
-    ]
+    return [*members.values()]
 
 
 def _share_on_demand(
@@ -658,9 +646,9 @@ def _share_on_demand(
     widths: Sequence[int],
     free: Collection[int],
     cross_core: bool,
-) -> list[_Allocation]:
-    """The allocations in id order, where a sync point joins another of its share group
-    only while the namespace is short of slots: insert_sync.cc:1946-1984."""
+) -> list[list[int]]:
+    """The allocations where a sync point joins another of its share group only while
+    the namespace is short of slots: insert_sync.cc:1946-1984."""
     slots, required, free = len(free), sum(widths), {*free}
     allocations: list[list[int]] = []
     groups: dict[str, list[list[int]]] = {}
@@ -688,7 +676,7 @@ def _share_on_demand(
             allocations.append([index])
             group.append(allocations[-1])
             free.difference_update(run)
-    return [_Allocation(members, widths[members[0]]) for members in allocations]
+    return allocations
 
 
 # The second pass, RewriteFlagToBuf
@@ -731,26 +719,22 @@ def _first_fit(free: Collection[int], width: int) -> range:
 
 
 def _kept_slots(
-    allocations: Sequence[_Allocation], free: Collection[int]
+    demands: Sequence[int], bases: Sequence[int] | None, free: Collection[int]
 ) -> list[range]:
     """The slots of each allocation, in id order; an empty range if it spills
-    (rewrite_flag_to_buf.cc:318-357)."""
+    (rewrite_flag_to_buf.cc:318-357).  bases are those that were read, if they were."""
     # Ids that were read and all lie within the slots stay where they are.
-    read = [
-        range(allocation.base, allocation.base + allocation.width)
-        for allocation in allocations
-        if allocation.base is not None
-    ]
-    if len(read) == len(allocations) and all(ids[-1] in free for ids in read):
-        return read
+    if bases is not None:
+        read = [range(base, base + demand) for base, demand in zip(bases, demands)]
+        if all(ids[-1] in free for ids in read):
+            return read
 
     # Else the knapsack decides, and what it keeps is packed from the lowest slot on.
     # Reserved ids can leave slots enough, but not side by side.
     kept = []
     free = {*free}
-    widths = [allocation.width for allocation in allocations]
-    for width, keep in zip(widths, knapsack_keep(widths, len(free))):
-        run = _first_fit(free, width) if keep else range(0)
+    for demand, keep in zip(demands, knapsack_keep(demands, len(free))):
+        run = _first_fit(free, demand) if keep else range(0)
         free.difference_update(run)
         kept.append(run)
     return kept
