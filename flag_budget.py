@@ -770,55 +770,41 @@ def _merged_bytes(kernel: Kernel, memory: str, depth: int) -> int:
     large as its largest buffer.  All slots of one memory have the same alignment, so
     what the source says of different ones is left out.
     """
-    buffers = [buffer for buffer in kernel.buffers if buffer.memory == memory]
-    sizes = [
-        _stage_bytes(buffer) * versions if versions > 1 else buffer.bytes
-        for buffer in buffers
-        for versions in [_num_versions(buffer, depth)]
-    ]
+    sizes: dict[str, int] = {}
+    for buffer in kernel.buffers:
+        if buffer.memory == memory:
+            versions = _num_versions(buffer, depth)
+            stage = _stage_bytes(buffer) if versions > 1 else buffer.bytes
+            sizes[buffer.name] = stage * versions
     if len(sizes) == 1:  # it is not merged with anything
-        return sizes[0]
+        return sum(sizes.values())
 
-    # By index, the buffers that each may share with.  Those that share with nothing
+    # By name, the buffers that each may share with.  Those that share with nothing
     # conflict with every slot and every buffer, and so get their slots first.
-    index_of = {buffer.name: index for index, buffer in enumerate(buffers)}
-    shares = [
-        {
-            index_of[name]
-            for name in kernel.aliases.get(buffer.name, ())
-            if name in index_of
-        }
-        for buffer in buffers
-    ]
-    slots = [{index} for index in range(len(sizes)) if not shares[index]]
-    slot_sizes = [sizes[index] for (index,) in slots]
-    unplaced = {index for index in range(len(sizes)) if shares[index]}
+    shares = {name: sizes.keys() & kernel.aliases.get(name, ()) for name in sizes}
+    slots = [{name} for name in sizes if not shares[name]]
+    unplaced = [name for name in sizes if shares[name]]
 
-    def urgency(index: int) -> tuple[int, int, int, int]:
+    def urgency(name: str) -> tuple[int, int, int]:
         # First the one that conflicts with the most slots, then with the most buffers,
-        # then the larger, then the earlier.
-        hostile = sum(not slot <= shares[index] for slot in slots)
-        return hostile, -len(shares[index]), sizes[index], -index
+        # then the larger; of equals, max() takes the earlier.
+        hostile = sum(not slot <= shares[name] for slot in slots)
+        return hostile, -len(shares[name]), sizes[name]
+
+    def total(slots: Iterable[Iterable[str]]) -> int:
+        return _laid_out(memory, [max(sizes[name] for name in slot) for slot in slots])
 
     while unplaced:
-        index = max(unplaced, key=urgency)
-        unplaced.remove(index)
-        size = sizes[index]
-        # It goes where the total becomes least: of equals, into the earliest slot.
-        totals = [
-            (_laid_out(memory, [*others, max(slot_size, size)]), place)
-            for place, slot_size in enumerate(slot_sizes)
-            if slots[place] <= shares[index]
-            for others in [slot_sizes[:place] + slot_sizes[place + 1 :]]
+        name = max(unplaced, key=urgency)
+        unplaced.remove(name)
+        # It goes where the total becomes least; of equals, min() takes the earliest slot.
+        layouts = [
+            [*slots[:place], slot | {name}, *slots[place + 1 :]]
+            for place, slot in enumerate(slots)
+            if slot <= shares[name]
         ]
-        totals.append((_laid_out(memory, [*slot_sizes, size]), len(slots)))
-        _, place = min(totals)
-        if place == len(slots):
-            slots.append(set())
-            slot_sizes.append(0)
-        slots[place].add(index)
-        slot_sizes[place] = max(slot_sizes[place], size)
-    return _laid_out(memory, slot_sizes)
+        slots = min([*layouts, [*slots, {name}]], key=total)
+    return total(slots)
 
 
 def _laid_out(memory: str, slot_sizes: Iterable[int]) -> int:
