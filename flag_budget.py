@@ -659,20 +659,16 @@ def _share_on_demand(
 
         # Join the first allocation that is as wide and, within a core, as much of a
         # release: only a handshake between the cores alternates on one ring (:1639).
-        joined = None
-        if required > slots or not run:
-            for allocation in group:
-                first = allocation[0]
-                mixed = points[first].cross_iter != point.cross_iter
-                if widths[first] >= width and (cross_core or not mixed):
-                    joined = allocation
-                    break
-
-        # Where there is none, take slots of its own.
-        if joined is not None:
-            joined.append(index)
+        joinable = [
+            members
+            for members in group
+            if widths[members[0]] >= width
+            and (cross_core or points[members[0]].cross_iter == point.cross_iter)
+        ]
+        if joinable and (required > slots or not run):
+            joinable[0].append(index)
             required -= width
-        else:
+        else:  # take slots of its own
             allocations.append([index])
             group.append(allocations[-1])
             free.difference_update(run)
