@@ -520,9 +520,8 @@ def plan(kernel: Kernel, depth: int) -> Plan:
     for name in sorted(members, key=_lock_order):
         planned[name] = _plan_namespace(kernel, name, members[name], depth, locks)
         locks += planned[name].lock_slots
-    cross_core_locks = sum(
-        namespace.lock_slots for namespace in planned.values() if namespace.cross_core
-    )
+    cross_core = planned.get(CROSS_CORE)
+    cross_core_locks = cross_core.lock_slots if cross_core else 0
     spilled = {
         name for namespace in planned.values() for name in namespace.names("lock")
     }
@@ -553,7 +552,7 @@ def _plan_namespace(
 ) -> Namespace:
     """Place the sync points of one namespace, as two passes do one after the other.
     What spills takes the lock slots from first_lock on, in id order."""
-    reserved = kernel.reserved.get(name, ()) if name else ()
+    reserved = kernel.reserved.get(name or "", ())
     free = {*_all_slots(name)}.difference(reserved)
     widths = [_num_versions(point, depth) for point in points]
 
@@ -1011,11 +1010,6 @@ def _labels(kernel: Kernel) -> dict[str, str]:
     }
 
 
-def _reserved_in(kernel: Kernel, namespace: Namespace) -> list[int]:
-    """The reserved ids of a namespace, rising."""
-    return sorted(kernel.reserved.get(namespace.name, ()) if namespace.name else ())
-
-
 def _used_and_bytes(memory: Memory) -> str:
     size = str if memory.bytes % KILO else _kilobytes
     return f"{size(memory.used)}/{size(memory.bytes)}"
@@ -1050,7 +1044,7 @@ def _map(kernel: Kernel, depth_plan: Plan, named: bool, unread: str) -> Iterator
     rows = []
     for namespace in depth_plan.namespaces:
         slots = _all_slots(namespace.name)
-        reserved = _reserved_in(kernel, namespace)
+        reserved = kernel.reserved.get(namespace.name or "", ())
         digits = "".join(str(slot % 10) for slot in slots)
         rows.append([_heading(namespace.name, named), digits])
         for index in namespace.id_order:
@@ -1139,9 +1133,9 @@ def _namespace_lines(kernel: Kernel, namespace: Namespace) -> Iterator[str]:
     for names in on_base.values():
         if len(names) > 1:
             yield f"shared : {', '.join(names)} on one base"
-    reserved = _reserved_in(kernel, namespace)
+    reserved = kernel.reserved.get(namespace.name or "", ())
     if reserved:
-        yield f"reserved : {', '.join(map(str, reserved))}"
+        yield f"reserved : {', '.join(map(str, sorted(reserved)))}"
     yield f"allocator sum = {namespace.ids} ids"
 
     # What it comes to.
