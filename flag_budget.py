@@ -867,7 +867,7 @@ def limits(kernel: Kernel, readings: Mapping[int, Kernel] = {}) -> Limits:
     """
     for depth in readings:
         _check_number("depth", depth)
-    first_spill = first_rejected = first_overflow = None
+    first_spill = first_rejected = None
     for depth in _depths_to_try(_flag_depths(kernel), readings):
         at_depth = plan(readings.get(depth, kernel), depth)
         if at_depth.spilled and first_spill is None:
@@ -875,23 +875,26 @@ def limits(kernel: Kernel, readings: Mapping[int, Kernel] = {}) -> Limits:
         if at_depth.rejected:  # which needs a spill
             first_rejected = depth
             break
-    for depth in _depths_to_try(_memory_depths(kernel), readings):
-        if _overflows(readings.get(depth, kernel), depth):
-            first_overflow = depth
-            break
+    overflowing = (
+        depth
+        for depth in _depths_to_try(_memory_depths(kernel), readings)
+        if _overflows(readings.get(depth, kernel), depth)
+    )
+    first_overflow = next(overflowing, None)
+    held = {name for read in (kernel, *readings.values()) for name in read.memories}
+    spilling = readings.get(first_spill or 0, kernel)
+    memories = tuple(
+        _memory_limit(spilling, name, first_spill) for name in MEMORIES if name in held
+    )
     # What binds first ends at the least depth; what never ends does not bind.
-    ends = {
-        what: depth
-        for what, depth in (("flag slots", first_spill), ("memory", first_overflow))
-        if depth
-    }
-    first = [what for what in ends if ends[what] == min(ends.values())]
-    memories = _memory_limits(kernel, readings, first_spill)
+    ends = {"flag slots": first_spill, "memory": first_overflow}
+    least = min(filter(None, ends.values()), default=None)
+    first = [what for what in ends if ends[what] == least]
     return Limits(
         first_spill and first_spill - 1,
         first_rejected and first_rejected - 1,
         first_overflow and first_overflow - 1,
-        ("both" if len(first) > 1 else first[0]) if memories and first else None,
+        (first[0] if len(first) == 1 else "both") if memories and least else None,
         memories,
     )
 
@@ -929,29 +932,19 @@ def _memory_depths(kernel: Kernel) -> Iterator[int]:
     yield first
 
 
-def _memory_limits(
-    kernel: Kernel, readings: Mapping[int, Kernel], first_spill: int | None
-) -> tuple[MemoryLimit, ...]:
-    """The limits of each memory that holds a buffer at any depth."""
-    held = {name for read in (kernel, *readings.values()) for name in read.memories}
-    if first_spill is not None:
-        kernel = readings.get(first_spill, kernel)
-    found = []
-    for name in MEMORIES:
-        if name not in held:
-            continue
-        capacity, largest = kernel.capacities[name], None
-        stage = sum(
-            _stage_bytes(buffer)
-            for buffer in kernel.buffers
-            if buffer.memory == name and not (buffer.versions or buffer.max_versions)
-        )
-        if first_spill is not None and stage:
-            free = capacity - _merged_bytes(kernel, name, first_spill)
-            alignment = ALIGNMENTS[name]
-            largest = max(0, stage + free // first_spill // alignment * alignment)
-        found.append(MemoryLimit(name, capacity, stage, largest))
-    return tuple(found)
+def _memory_limit(kernel: Kernel, name: str, first_spill: int | None) -> MemoryLimit:
+    """The limit of the memory of this name; kernel is that of the first spill."""
+    capacity, largest = kernel.capacities[name], None
+    stage = sum(
+        _stage_bytes(buffer)
+        for buffer in kernel.buffers
+        if buffer.memory == name and not (buffer.versions or buffer.max_versions)
+    )
+    if first_spill and stage:
+        free = capacity - _merged_bytes(kernel, name, first_spill)
+        alignment = ALIGNMENTS[name]
+        largest = max(0, stage + free // first_spill // alignment * alignment)
+    return MemoryLimit(name, capacity, stage, largest)
 
 
 # The report
