@@ -1027,12 +1027,8 @@ def _columns(
 def _map(kernel: Kernel, depth_plan: Plan, named: bool, unread: str) -> Iterator[str]:
     """A picture of the slots: a row for each sync point, and above those of a namespace
     its name and its ids, each by its last digit."""
-    out_of_memory = ", ".join(depth_plan.out_of_memory)
-    verdict = [
-        *([f"rejected: {depth_plan.rejected}"] if depth_plan.rejected else []),
-        *([f"out of memory: {out_of_memory}"] if out_of_memory else []),
-    ]
-    yield f"depth {unread}{depth_plan.depth}{': ' if verdict else ''}{'; '.join(verdict)}"
+    verdict = _verdict(depth_plan)
+    yield f"depth {unread}{depth_plan.depth}{': ' if verdict else ''}{verdict}"
     labels = _labels(kernel)
     rows = []
     for namespace in depth_plan.namespaces:
@@ -1161,23 +1157,26 @@ def _namespace_lines(kernel: Kernel, namespace: Namespace) -> Iterator[str]:
     yield from _columns(rows, str.ljust, " ")
 
 
-def _verdict(kernel: Kernel, depth_plan: Plan) -> str:
-    """All that happens at one depth."""
-    cross_core = {
-        name
-        for namespace in depth_plan.namespaces
-        if namespace.cross_core
-        for name in namespace.names("lock")
-    }
-    labels = _labels(kernel)
-    spilled = [labels[name] for name in depth_plan.spilled if name not in cross_core]
-    happens = {
+def _verdict(depth_plan: Plan, spilled: Sequence[str] = ()) -> str:
+    """What goes wrong at one depth, with what spills as these labels; empty if nothing
+    does."""
+    wrong = {
         "rejected:": depth_plan.rejected,
         "spills": _listed(spilled),
         "out of memory:": ", ".join(depth_plan.out_of_memory),
     }
-    said = [f"{what} {which}" for what, which in happens.items() if which]
-    return "; ".join(said) or "fits"
+    return "; ".join(f"{what} {which}" for what, which in wrong.items() if which)
+
+
+def _spilled_labels(kernel: Kernel, depth_plan: Plan) -> list[str]:
+    """The labels of what spills; for cross-core flags, the compile is rejected."""
+    spilled = {
+        name
+        for namespace in depth_plan.namespaces
+        if not namespace.cross_core
+        for name in namespace.names("lock")
+    }
+    return [label for name, label in _labels(kernel).items() if name in spilled]
 
 
 def _table(
@@ -1214,13 +1213,14 @@ def _table(
             for namespace in depth_plan.namespaces
         }
         sizes = {memory.name: _used_and_bytes(memory) for memory in depth_plan.memories}
+        at_depth = readings.get(depth_plan.depth, kernel)
         rows.append(
             [
                 f"{_unread_mark(depth_plan.depth, readings)}{depth_plan.depth}",
                 *(cells.get(name, "-") for name in shown),
                 f"{depth_plan.lock_slots}/{LOCK_POOL_SLOTS}",
                 *(sizes.get(name, "-") for name in memories),
-                _verdict(readings.get(depth_plan.depth, kernel), depth_plan),
+                _verdict(depth_plan, _spilled_labels(at_depth, depth_plan)) or "fits",
             ]
         )
     yield from _columns(rows, str.rjust)
@@ -1251,7 +1251,7 @@ def _limit_lines(
             " spills"
         )
     else:
-        spills = ", ".join(text for _, text in _over(first_beyond(flags), named))
+        spills = _over(first_beyond(flags).namespaces, named)
         yield (
             f"flag slots last to depth {flags}; depth {flags + 1} is the first to spill:"
             f" {spills}"
@@ -1261,9 +1261,8 @@ def _limit_lines(
     compiles = found.last_depth_that_compiles
     if compiles is not None:
         rejected = first_beyond(compiles)
-        over = _over(rejected, named)
-        cross_core = ", ".join(text for each, text in over if each.cross_core)
-        reason = cross_core or rejected.rejected
+        cross_core = [each for each in rejected.namespaces if each.cross_core]
+        reason = _over(cross_core, named) or rejected.rejected
         yield (
             f"the compiler takes up to depth {compiles}; depth {compiles + 1} is"
             f" rejected: {reason}"
@@ -1302,13 +1301,15 @@ def _limit_lines(
             yield f"in {memory.name}, memory binds first at every stage size"
 
 
-def _over(depth_plan: Plan, named: bool) -> Iterator[tuple[Namespace, str]]:
-    """The namespaces that spill, and what a limit says of each: MTE2_V 10/8."""
-    for namespace in depth_plan.namespaces:
-        if namespace.lock_slots:
-            # Reserved ids can leave slots enough, but not side by side.
-            split = " in no contiguous run" if namespace.ids <= namespace.slots else ""
-            yield namespace, _ids_and_slots(namespace, named) + split
+def _over(namespaces: Iterable[Namespace], named: bool) -> str:
+    """What a limit says of those of the namespaces that spill: MTE2_V 10/8, V_MTE2 9/8."""
+    return ", ".join(
+        _ids_and_slots(namespace, named)
+        # Reserved ids can leave slots enough, but not side by side.
+        + (" in no contiguous run" if namespace.ids <= namespace.slots else "")
+        for namespace in namespaces
+        if namespace.lock_slots
+    )
 
 
 def json_report(
