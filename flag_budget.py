@@ -961,7 +961,11 @@ def text_report(
     """The lines that the command prints: with blocks, the block of each depth; with
     maps, a picture of the slots in place of each block; with table, a row for each
     depth and then the three limits.  readings are as for limits()."""
-    named = _names_events([kernel, *readings.values()])
+    named = any(
+        point.event
+        for each in (kernel, *readings.values())
+        for point in each.sync_points
+    )
     plans: list[Plan] = []
     for depth in depths:
         at_depth = readings.get(depth, kernel)
@@ -979,10 +983,6 @@ def text_report(
             yield ""
         yield from _table(kernel, plans, readings, named)
         yield from _limit_lines(kernel, readings, named)
-
-
-def _names_events(kernels: Iterable[Kernel]) -> bool:
-    return any(point.event for kernel in kernels for point in kernel.sync_points)
 
 
 def _heading(name: str | None, named: bool) -> str:
@@ -1036,14 +1036,12 @@ def _map(kernel: Kernel, depth_plan: Plan, named: bool, unread: str) -> Iterator
         reserved = kernel.reserved.get(namespace.name or "", ())
         digits = "".join(str(slot % 10) for slot in slots)
         rows.append([_heading(namespace.name, named), digits])
+        on_base = _on_base(namespace)
         for index in namespace.id_order:
             point = namespace.sync_points[index]
             # What shares a base has one allocation, as wide as the widest.
-            width = max(
-                other.num_versions
-                for other in namespace.sync_points
-                if (other.placement, other.base) == (point.placement, point.base)
-            )
+            together = on_base[point.placement, point.base]
+            width = max(other.num_versions for other in together)
             ids = range(point.base, point.base + width)
             if point.placement == "flag":
                 cells = "".join(
@@ -1053,15 +1051,23 @@ def _map(kernel: Kernel, depth_plan: Plan, named: bool, unread: str) -> Iterator
             elif namespace.cross_core:
                 cells = "no slots"
             else:
-                cells = f"lock{_first_to_last(ids)}"
+                cells = _first_to_last("lock", ids)
             rows.append([f"  {labels[point.name]}", cells])
     yield from _columns(rows, str.ljust)
 
 
-def _first_to_last(ids: range) -> str:
-    """The ids behind a singular: " 4", or "s 4-7"."""
+def _on_base(namespace: Namespace) -> dict[tuple[str, int], list[Placement]]:
+    """The sync points of each allocation, by its placement and its base."""
+    on_base: dict[tuple[str, int], list[Placement]] = {}
+    for point in namespace.sync_points:
+        on_base.setdefault((point.placement, point.base), []).append(point)
+    return on_base
+
+
+def _first_to_last(what: str, ids: range) -> str:
+    """The ids, as in "lock 4" and "locks 4-7"."""
     first, last = ids[0], ids[-1]
-    return f" {first}" if first == last else f"s {first}-{last}"
+    return f"{what} {first}" if first == last else f"{what}s {first}-{last}"
 
 
 def _block(kernel: Kernel, depth_plan: Plan, named: bool) -> Iterator[str]:
@@ -1116,12 +1122,9 @@ def _namespace_lines(kernel: Kernel, namespace: Namespace) -> Iterator[str]:
     slots = namespace.slots
     widths = [f"{point.name}={point.num_versions}" for point in namespace.sync_points]
     yield f"blocks: {', '.join(widths)}"
-    on_base: dict[tuple[str, int], list[str]] = {}
-    for point in namespace.sync_points:
-        on_base.setdefault((point.placement, point.base), []).append(point.name)
-    for names in on_base.values():
-        if len(names) > 1:
-            yield f"shared : {', '.join(names)} on one base"
+    for points in _on_base(namespace).values():
+        if len(points) > 1:
+            yield f"shared : {', '.join(point.name for point in points)} on one base"
     reserved = kernel.reserved.get(namespace.name or "", ())
     if reserved:
         yield f"reserved : {', '.join(map(str, sorted(reserved)))}"
@@ -1370,7 +1373,7 @@ def _reading_lines(texts: Sequence[_Text], kernel: Kernel) -> Iterator[str]:
     rows = []
     for ring in deepest.rings:
         if not ring.reserved:
-            point, ids = ring.point, f"id{_first_to_last(ring.ids)}"
+            point, ids = ring.point, _first_to_last("id", ring.ids)
             guards = _listed(point.guards, _MOST_GUARDS) or "-"
             lines = _lines_of(ring.lines)
             rows.append([point.name, ids, _growth(point), guards, lines])
@@ -2727,7 +2730,7 @@ def _text_notes(
                 " DEPTH=FILE says another"
             )
     own = {
-        f"{ring.point.name} (id{_first_to_last(ring.ids)})": None
+        f"{ring.point.name} ({_first_to_last('id', ring.ids)})": None
         for text in texts
         for ring in text.rings
         if ring.reserved
