@@ -1197,36 +1197,31 @@ def _table(
     ]
     last = {namespace.name: namespace for namespace in namespaces}
     order = [*map(kernel.namespace_of, kernel.sync_points), *last]
-    shown = sorted(last, key=order.index)
-    below = []
-    if len(shown) > _MOST_NAMES:
-        spill = {namespace.name for namespace in namespaces if namespace.lock_slots}
-        below = [
-            _ids_and_slots(last[name], named) for name in shown if name not in spill
-        ]
-        shown = [name for name in shown if name in spill]
+    names = sorted(last, key=order.index)
+    spill = {namespace.name for namespace in namespaces if namespace.lock_slots}
+    few = len(names) <= _MOST_NAMES
+    shown = [name for name in names if few or name in spill]
     used = {memory.name for depth_plan in plans for memory in depth_plan.memories}
     memories = [name for name in MEMORIES if name in used]
 
     headings = [_heading(name, named) for name in shown]
     rows = [["depth", *headings, "locks", *memories, "verdict"]]
     for depth_plan in plans:
-        cells = {
-            namespace.name: f"{namespace.ids}/{namespace.slots}"
-            for namespace in depth_plan.namespaces
+        cells: dict[str | None, str] = {
+            "locks": f"{depth_plan.lock_slots}/{LOCK_POOL_SLOTS}",
+            **{each.name: f"{each.ids}/{each.slots}" for each in depth_plan.namespaces},
+            **{each.name: _used_and_bytes(each) for each in depth_plan.memories},
         }
-        sizes = {memory.name: _used_and_bytes(memory) for memory in depth_plan.memories}
         at_depth = readings.get(depth_plan.depth, kernel)
         rows.append(
             [
                 f"{_unread_mark(depth_plan.depth, readings)}{depth_plan.depth}",
-                *(cells.get(name, "-") for name in shown),
-                f"{depth_plan.lock_slots}/{LOCK_POOL_SLOTS}",
-                *(sizes.get(name, "-") for name in memories),
+                *(cells.get(name, "-") for name in (*shown, "locks", *memories)),
                 _verdict(depth_plan, _spilled_labels(at_depth, depth_plan)) or "fits",
             ]
         )
     yield from _columns(rows, str.rjust)
+    below = [_ids_and_slots(last[name], named) for name in names if name not in shown]
     if below:
         yield f"never over: {', '.join(below)}"
     if any(_unread_mark(depth_plan.depth, readings) for depth_plan in plans):
