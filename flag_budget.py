@@ -1531,16 +1531,14 @@ class _Statement:
 
     node       the statement, or a part of its head
     loops      those around it, the outermost first
-    calls      all calls in it
-    dicts      all dicts in it
+    nodes      all nodes in it
     flags      its flag calls
     own_locks  the locks that it takes, and their lines
     """
 
     node: ast.AST
     loops: tuple[_Loop, ...]
-    calls: Sequence[ast.Call]
-    dicts: Sequence[ast.Dict]
+    nodes: Sequence[ast.AST]
     flags: Sequence[_FlagCall]
     own_locks: Sequence[str]
 
@@ -1747,12 +1745,11 @@ def _statements(
 
 def _statement(node: ast.AST, loops: tuple[_Loop, ...], names: _Names) -> _Statement:
     nodes = [*ast.walk(node)]
-    calls = [node for node in nodes if isinstance(node, ast.Call)]
+    calls = [each for each in nodes if isinstance(each, ast.Call)]
     return _Statement(
         node,
         loops,
-        calls,
-        [node for node in nodes if isinstance(node, ast.Dict)],
+        nodes,
         [_flag_call(call, loops, names) for call in calls if _called(call) in _FLAGS],
         [_own_lock(call, names) for call in calls if _called(call) == "ascend_get_buf"],
     )
@@ -1817,10 +1814,10 @@ def _called(node: ast.AST | None) -> str:
 def _calls(statements: Iterable[_Statement], *names: str) -> list[ast.Call]:
     """The calls of these names."""
     return [
-        call
+        node
         for statement in statements
-        for call in statement.calls
-        if _called(call) in names
+        for node in statement.nodes
+        if isinstance(node, ast.Call) and _called(node) in names
     ]
 
 
@@ -1840,7 +1837,7 @@ def _values(statements: Iterable[_Statement], text: str) -> list[ast.expr]:
     return [
         value
         for statement in statements
-        for node in statement.dicts
+        for node in statement.nodes
         for key, value in _items(node)
         if _string(key) == text
     ]
@@ -2175,20 +2172,17 @@ def _used_around_flags(
 def _names_used(statement: _Statement) -> Iterator[str]:
     """The names in a statement that are of use: not those of allocations and
     annotations."""
-    node = statement.node
-    if isinstance(node, ast.Assign) and _called(node.value) in _NO_USE:
+    if _calls([statement], *_NO_USE):
         return
-    for call in statement.calls:
-        if _called(call) in _NO_USE:
-            return
     annotations = {
         part
-        for call in statement.calls
-        for part in ast.walk(_keyword(call, "annotations") or ast.Pass())
+        for node in statement.nodes
+        if isinstance(node, ast.keyword) and node.arg == "annotations"
+        for part in ast.walk(node.value)
     }
-    for part in ast.walk(node):
-        if isinstance(part, ast.Name) and part not in annotations:
-            yield part.id
+    for node in statement.nodes:
+        if isinstance(node, ast.Name) and node not in annotations:
+            yield node.id
 
 
 def _buffers(
@@ -2208,9 +2202,9 @@ def _buffers(
         node.id for node in ast.walk(function) if isinstance(node, ast.Name)
     )
     for statement in statements:
-        for call in statement.calls:
+        for call in _calls([statement], "sblock_alloc_buffer"):
             memory = _memory_of(call)
-            if _called(call) != "sblock_alloc_buffer" or not memory:
+            if not memory:
                 continue
             # What has no data= is called what it is assigned to, if it is used at all.
             data, (target, _) = _keyword(call, "data"), _assigned(statement.node)
