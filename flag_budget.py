@@ -1367,11 +1367,9 @@ def _reading_lines(texts: Sequence[_Text], kernel: Kernel) -> Iterator[str]:
         yield f"also read: {_depth_ranges(sorted(text.depth for text in others))}"
     rows = []
     for ring in deepest.rings:
-        if not ring.reserved:
-            point, ids = ring.point, _first_to_last("id", ring.ids)
-            guards = _listed(point.guards, _MOST_GUARDS) or "-"
-            lines = _lines_of(ring.lines)
-            rows.append([point.name, ids, _growth(point), guards, lines])
+        point, ids = ring.point, _first_to_last("id", ring.ids)
+        guards = _listed(point.guards, _MOST_GUARDS) or "-"
+        rows.append([point.name, ids, _growth(point), guards, _lines_of(ring.lines)])
     for buffer, line in deepest.buffers:
         size = f"{buffer.memory} {_kilobytes(buffer.bytes)}"
         rows.append([buffer.name, size, _growth(buffer), "", f"line {line}"])
@@ -1428,7 +1426,6 @@ def _text_document(text: _Text) -> dict[str, object]:
                 "lines": ring.lines,
             }
             for ring in text.rings
-            if not ring.reserved
         ],
         "buffers": [
             {
@@ -1551,7 +1548,7 @@ class _Ring:
     ids       the ids of its namespace that it rotates through
     lines     those of its flag calls, ascending
     loop      the loop in which it rotates, if there is one
-    reserved  whether somebody else holds all its ids: then it counts nowhere
+    reserved  whether somebody else holds all its ids
     """
 
     point: SyncPoint
@@ -1569,6 +1566,7 @@ class _Text:
     depth       what it was compiled with
     num_stages  those that the text prints, ascending
     rings       in the order of their namespaces, and then of their ids
+    reserved    the rings whose ids somebody else holds; they count nowhere
     buffers     each of its buffers with its line
     aliases     by buffer, those with which it may share a slot
     gemms       the lines of what becomes gemm_l1
@@ -1580,6 +1578,7 @@ class _Text:
     depth: int
     num_stages: Sequence[int]
     rings: Sequence[_Ring]
+    reserved: Sequence[_Ring]
     buffers: Sequence[tuple[Buffer, int]]
     aliases: Mapping[str, Collection[str]]
     gemms: Sequence[int]
@@ -1587,15 +1586,10 @@ class _Text:
     own_locks: Sequence[str]
 
     @property
-    def sync_points(self) -> list[SyncPoint]:
-        """Those of the rings that nobody else holds."""
-        return [ring.point for ring in self.rings if not ring.reserved]
-
-    @property
     def kernel(self) -> Kernel:
         """The kernel, its sync points with their base ids."""
         return Kernel(
-            self.sync_points,
+            [ring.point for ring in self.rings],
             lock_reserved=GEMM_L1_LOCKS if self.gemms else 0,
             buffers=[buffer for buffer, _ in self.buffers],
             capacities={"ub": SIMT_UB} if self.simt else {},
@@ -1661,14 +1655,16 @@ def _read(
     buffers = [*_buffers(statements, function, depth)]
     names = [buffer.name for buffer, _ in buffers]
     used = _used_around_flags(statements, names)
-    rings = [*_rings(flags, used, names, depth, _reserved_slots(reserved))]
-    if all(ring.reserved for ring in rings):
+    found = [*_rings(flags, used, names, depth, _reserved_slots(reserved))]
+    rings = [ring for ring in found if not ring.reserved]
+    if not rings:
         raise ValueError("every flag in the text uses a reserved id")
     return _Text(
         file,
         depth,
         num_stages,
         rings,
+        [ring for ring in found if ring.reserved],
         buffers,
         _aliases(statements, names),
         gemms=_gemm_l1_lines(statements),
@@ -2678,9 +2674,10 @@ def _option_notes(
 ) -> Iterator[str]:
     """Which options have no effect on this kernel."""
     namespaces = [kernel.namespace_of(point) for point in kernel.sync_points]
-    rings = [ring for text in texts for ring in text.rings]
     cross_core = CROSS_CORE in namespaces or any(
-        ring.point.event == "cross-core" for ring in rings
+        ring.point.event == "cross-core"
+        for text in texts
+        for ring in (*text.rings, *text.reserved)
     )
     if any(not event for event, _ in options.reserve) and not cross_core:
         yield (
@@ -2721,8 +2718,7 @@ def _text_notes(
     own = {
         f"{ring.point.name} ({_first_to_last('id', ring.ids)})": None
         for text in texts
-        for ring in text.rings
-        if ring.reserved
+        for ring in text.reserved
     }
     if own:
         yield (
@@ -2740,7 +2736,7 @@ def _text_notes(
         short_loops = {
             (ring.loop.line, ring.loop.runs)
             for ring in text.rings
-            if not (ring.reserved or ring.point.versions)
+            if not ring.point.versions
             if ring.loop and ring.loop.runs and ring.loop.runs <= depths[-1]
         }
         if not all(depth in read for depth in depths):
