@@ -2018,7 +2018,7 @@ _Use = tuple[_Bounds, _FlagCall]  # the slots of a namespace that a call uses
 
 def _rings(
     calls: Iterable[_FlagCall],
-    used: Mapping[_FlagCall, Collection[str]],
+    used: Mapping[_FlagCall, Collection[object]],
     buffers: Sequence[str],
     depth: int,
     reserved: Mapping[str, Collection[int]],
@@ -2106,7 +2106,7 @@ def _loop_of(calls: Iterable[_FlagCall]) -> _Loop | None:
 def _guarded(
     ids: range,
     calls: Iterable[_FlagCall],
-    used: Mapping[_FlagCall, Collection[str]],
+    used: Mapping[_FlagCall, Collection[object]],
     buffers: Iterable[str],
 ) -> list[str]:
     """The buffers that a ring guards, as far as it shows: those used both right before
@@ -2114,14 +2114,15 @@ def _guarded(
     # The ids of a wider ring are set one by one before the loop, and waited for after
     # it (insert_sync.cc:2090), far from what they guard.
     near = [call for call in calls if call.loops or ids.stop - ids.start == 1]
-    before = {name for call in near if call.sets for name in used[call]}
-    after = {name for call in near if not call.sets for name in used[call]}
-    return [name for name in buffers if name in before & after]
+    before = {name for call in near if call.sets for name in used.get(call, ())}
+    after = {name for call in near if not call.sets for name in used.get(call, ())}
+    both = before & after
+    return [name for name in buffers if name in both]
 
 
 def _used_around_flags(
     statements: Sequence[_Statement], buffers: Sequence[str]
-) -> dict[_FlagCall, list[str]]:
+) -> dict[_FlagCall, Sequence[object]]:
     """By flag call, the buffers used right before it, if it sets a flag, or right after
     it, if it waits.  That reaches to the next flag call; those that stand in a row
     count as one, and a loop that contains flag calls is a border."""
@@ -2137,31 +2138,28 @@ def _used_around_flags(
     staged = {
         loop for statement in statements if statement.flags for loop in statement.loops
     }
-    steps: list[tuple[tuple[_Loop, ...], _FlagCall | None, list[str]]] = []
+    steps: list[tuple[tuple[_Loop, ...], _FlagCall | str]] = []
     for statement in statements:
         home = tuple(loop for loop in statement.loops if loop in staged)
         uses = [names[name] for name in _names_used(statement) if name in names]
-        if statement.flags:
-            steps += [(home, call, []) for call in statement.flags]
-        elif uses:
-            steps.append((home, None, uses))
+        steps += [(home, step) for step in statement.flags or uses]
 
     # By runs of the one or the other, between the borders.
     runs = [
-        (home, [*run])
+        (home, [step for _, step in run])
         for (home, _), run in itertools.groupby(
-            steps, key=lambda step: (step[0], step[1] is None)
+            steps, key=lambda step: (step[0], isinstance(step[1], str))
         )
     ]
-    used: dict[_FlagCall, list[str]] = {}
-    for place, (home, run) in enumerate(runs):
-        for _, call, _ in run:
-            if call is None:
-                continue
-            near = place - 1 if call.sets else place + 1
-            in_reach = near in range(len(runs)) and runs[near][0] == home
-            found = runs[near][1] if in_reach else []
-            used[call] = [name for _, _, uses in found for name in uses]
+    used: dict[_FlagCall, Sequence[object]] = {}
+    for (home, run), (next_home, next_run) in zip(runs, runs[1:]):
+        if home == next_home:
+            for step in run:
+                if isinstance(step, _FlagCall) and not step.sets:
+                    used[step] = next_run
+            for step in next_run:
+                if isinstance(step, _FlagCall) and step.sets:
+                    used[step] = run
     return used
 
 
