@@ -1465,6 +1465,12 @@ _NO_USE = {  # allocations and annotations
     "writes",
 }
 _LOOPS = {"serial", "unroll", "parallel", "vectorized", "range"}
+_OPERATORS = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.FloorDiv: operator.floordiv,
+}
 
 _Bounds = tuple[int, int]  # the least and the largest value
 
@@ -1779,8 +1785,9 @@ def _loop(node: ast.For, names: _Names) -> tuple[_Loop, dict[str, _Name]]:
 
     # How often a loop runs counts for those of one variable, which print num_stages.
     runs = None
-    for start, end in limits:
-        if len(limits) == 1 and start and end and len({*start, *end}) <= 2:
+    if len(limits) == 1:
+        start, end = limits[0]
+        if start and end and start[0] == start[1] and end[0] == end[1]:
             runs = end[0] - start[0]
     annotations = _keyword(node.iter, "annotations")
     printed = {_string(key): value for key, value in _items(annotations)}
@@ -1888,15 +1895,11 @@ def _bounds(node: ast.expr, names: _Names, cross_core: bool = False) -> _Bounds 
             return 0, 0
 
     # What lies between its values at the ends of what it is made of.
-    if left is None or right is None:
+    apply = _OPERATORS.get(type(node.op))
+    if left is None or right is None or apply is None:
         return None
-    if isinstance(node.op, ast.FloorDiv):
-        divide = right[0] == right[1] > 0
-        return (left[0] // right[0], left[1] // right[0]) if divide else None
-    operators = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul}
-    if type(node.op) not in operators:
+    if isinstance(node.op, ast.FloorDiv) and not right[0] == right[1] > 0:
         return None
-    apply = operators[type(node.op)]
     ends = [apply(one, other) for one in left for other in right]
     return min(ends), max(ends)
 
@@ -1927,22 +1930,19 @@ def _loops_used(node: ast.AST, names: _Names) -> frozenset[_Loop]:
 def _flag_call(call: ast.Call, loops: tuple[_Loop, ...], names: _Names) -> _FlagCall:
     """A flag call (FlagUsageCollector, rewrite_flag_to_buf.cc:138).  An id that can be
     negative has no bounds."""
-    cross_core = "cross_core" in _called(call)
-    try:
-        if len(call.args) < 2:
-            raise ValueError(f"expected an id in {_called(call)}")
-        first, *_, event_id = call.args
-        event = "cross-core" if cross_core else _string(first)
-        _check_event("event", event, "cross-core")
-    except ValueError as error:
-        raise ValueError(f"line {call.lineno}: {error}") from None
+    called, line = _called(call), call.lineno
+    if len(call.args) < 2:
+        raise ValueError(f"line {line}: expected an id in {called}")
+    first, *_, event_id = call.args
+    cross_core = "cross_core" in called
+    event = "cross-core" if cross_core else _string(first)
+    _check_event(f"line {line}: event", event, "cross-core")
     ids = _bounds(event_id, names, cross_core)
     if ids and not 0 <= ids[0] <= ids[1] < LARGEST:
         ids = None
     loops_used = _loops_used(event_id, names)
     used = tuple(loop for loop in loops if loop in loops_used)
-    sets = "set_flag" in _called(call)
-    return _FlagCall(call.lineno, event, sets, event_id, ids, loops, used)
+    return _FlagCall(line, event, "set_flag" in called, event_id, ids, loops, used)
 
 
 def _check_bounds(calls: Iterable[_FlagCall]) -> None:
