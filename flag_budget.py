@@ -1477,30 +1477,20 @@ _Bounds = tuple[int, int]  # the least and the largest value
 
 @dataclass(frozen=True)
 class _Loop:
-    """A loop of a text.
+    """A loop of a text."""
 
-    line        where it starts
-    runs        how often it runs, if numbers say so
-    num_stages  what it prints, if it does
-    eligible    the buffers that it lists in multi_buffer_eligible
-    """
-
-    line: int
-    runs: int | None
-    num_stages: int | None
-    eligible: frozenset[str]
+    line: int  # where it starts
+    runs: int | None  # how often it runs, if numbers say so
+    num_stages: int | None  # what it prints, if it does
+    eligible: frozenset[str]  # the buffers that it lists in multi_buffer_eligible
 
 
 @dataclass(frozen=True)
 class _Name:
-    """What a name stands for.
+    """What a name stands for."""
 
-    bounds  those of its value, if there are any
-    loops   those with whose iterations it changes
-    """
-
-    bounds: _Bounds | None
-    loops: frozenset[_Loop]
+    bounds: _Bounds | None  # those of its value, if there are any
+    loops: frozenset[_Loop]  # those with whose iterations it changes
 
 
 _Names = ChainMap[str, _Name]
@@ -1508,88 +1498,53 @@ _Names = ChainMap[str, _Name]
 
 @dataclass(frozen=True)
 class _FlagCall:
-    """A call that sets or waits for a flag.
+    """A call that sets or waits for a flag."""
 
-    line      where it stands
-    event     as a SyncPoint has it
-    sets      whether it sets the flag, and does not wait for it
-    event_id  as it is written
-    ids       what its event id can be, if there are bounds
-    loops     those around it, the outermost first
-    used      those of them with whose iterations its id changes
-    """
-
-    line: int
-    event: str
-    sets: bool
-    event_id: ast.expr
-    ids: _Bounds | None
-    loops: tuple[_Loop, ...]
-    used: tuple[_Loop, ...]
+    line: int  # where it stands
+    event: str  # as a SyncPoint has it
+    sets: bool  # whether it sets the flag, and does not wait for it
+    event_id: ast.expr  # as it is written
+    ids: _Bounds | None  # what its event id can be, if there are bounds
+    loops: tuple[_Loop, ...]  # those around it, the outermost first
+    used: tuple[_Loop, ...]  # those of them with whose iterations its id changes
 
 
 @dataclass(frozen=True)
 class _Statement:
-    """A statement of a text, or the head of one that holds others.
+    """A statement of a text, or the head of one that holds others."""
 
-    node       the statement, or a part of its head
-    loops      those around it, the outermost first
-    nodes      all nodes in it
-    flags      its flag calls
-    own_locks  the locks that it takes, and their lines
-    """
-
-    node: ast.AST
-    loops: tuple[_Loop, ...]
-    nodes: Sequence[ast.AST]
-    flags: Sequence[_FlagCall]
-    own_locks: Sequence[str]
+    node: ast.AST  # the statement, or a part of its head
+    loops: tuple[_Loop, ...]  # those around it, the outermost first
+    nodes: Sequence[ast.AST]  # all nodes in it
+    flags: Sequence[_FlagCall]  # its flag calls
+    own_locks: Sequence[str]  # the locks that it takes, and their lines
 
 
 @dataclass(frozen=True)
 class _Ring:
-    """The ids of one sync point, as one text has them.
+    """The ids of one sync point, as one text has them."""
 
-    point     the sync point, with its base id
-    ids       the ids of its namespace that it rotates through
-    lines     those of its flag calls, ascending
-    loop      the loop in which it rotates, if there is one
-    reserved  whether somebody else holds all its ids
-    """
-
-    point: SyncPoint
-    ids: range
-    lines: Sequence[int]
-    loop: _Loop | None
-    reserved: bool
+    point: SyncPoint  # the sync point, with its base id
+    ids: range  # the ids of its namespace that it rotates through
+    lines: Sequence[int]  # those of its flag calls, ascending
+    loop: _Loop | None  # the loop in which it rotates, if there is one
+    reserved: bool  # whether somebody else holds all its ids
 
 
 @dataclass(frozen=True)
 class _Text:
-    """A kernel as one TIR text has it.
+    """A kernel as one TIR text has it."""
 
-    file        as given
-    depth       what it was compiled with
-    num_stages  those that the text prints, ascending
-    rings       in the order of their namespaces, and then of their ids
-    reserved    the rings whose ids somebody else holds; they count nowhere
-    buffers     each of its buffers with its line
-    aliases     by buffer, those with which it may share a slot
-    gemms       the lines of what becomes gemm_l1
-    simt        the lines of the SimtVF blocks
-    own_locks   the locks that the source takes itself, and their lines
-    """
-
-    file: str
-    depth: int
-    num_stages: Sequence[int]
-    rings: Sequence[_Ring]
-    reserved: Sequence[_Ring]
-    buffers: Sequence[tuple[Buffer, int]]
-    aliases: Mapping[str, Collection[str]]
-    gemms: Sequence[int]
-    simt: Sequence[int]
-    own_locks: Sequence[str]
+    file: str  # as given
+    depth: int  # what it was compiled with
+    num_stages: Sequence[int]  # those that the text prints, ascending
+    rings: Sequence[_Ring]  # in the order of their namespaces, and then of their ids
+    reserved: Sequence[_Ring]  # whose ids somebody else holds; they count nowhere
+    buffers: Sequence[tuple[Buffer, int]]  # each with its line
+    aliases: Mapping[str, Collection[str]]  # by buffer, with which it may share a slot
+    gemms: Sequence[int]  # the lines of what becomes gemm_l1
+    simt: Sequence[int]  # the lines of the SimtVF blocks
+    own_locks: Sequence[str]  # the locks that the source takes itself, and their lines
 
     @property
     def kernel(self) -> Kernel:
