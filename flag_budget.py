@@ -1610,8 +1610,8 @@ def _read(
     except (RecursionError, MemoryError):
         raise ValueError(f"no TIR, nested too deeply: {_EXPECTED_TIR}") from None
     _check_one_launch(statements)
-    stages = {_integer(value) for value in _values(statements, "num_stages")}
-    num_stages = sorted(number for number in stages if number)
+    stages = map(_integer, _values(statements, "num_stages"))
+    num_stages = sorted(set(filter(None, stages)))
     depth = _depth_read(depth, num_stages)
     buffers = [*_buffers(statements, function, depth)]
     names = [buffer.name for buffer, _ in buffers]
@@ -1992,7 +1992,7 @@ def _rings(
         for ids, release, ring_calls in _coalesced(of_event):
             loop = _loop_of(ring_calls)
             fixed = loop is not None and loop.num_stages not in (None, depth)
-            versions, max_versions = _versions(ids.stop - ids.start, depth, fixed)
+            versions, max_versions = _versions(len(ids), depth, fixed)
             point = SyncPoint(
                 f"{namespace}[{ids.start}]",
                 event,
@@ -2038,7 +2038,7 @@ def _coalesced(uses: Iterable[_Use]) -> list[tuple[range, bool, list[_FlagCall]]
     release, width = False, 0
     for ring in reversed(joined):
         ids = range(ring[0][0][0], max(last for (_, last), _ in ring) + 1)
-        width_above, width = width, ids.stop - ids.start
+        width_above, width = width, len(ids)
         one_by_one = width > 1 and any(first == last for (first, last), _ in ring)
         release = release or one_by_one or width < width_above
         rings.append((ids, release, [call for _, call in ring]))
@@ -2068,7 +2068,7 @@ def _guarded(
     it is set and right after it is waited for."""
     # The ids of a wider ring are set one by one before the loop, and waited for after
     # it (insert_sync.cc:2090), far from what they guard.
-    near = [call for call in calls if call.loops or ids.stop - ids.start == 1]
+    near = [call for call in calls if call.loops or len(ids) == 1]
     before = {name for call in near if call.sets for name in used.get(call, ())}
     after = {name for call in near if not call.sets for name in used.get(call, ())}
     both = before & after
@@ -2208,18 +2208,15 @@ def _allocated_bytes(allocation: ast.Call) -> int:
 
 def _aliases(
     statements: Iterable[_Statement], buffers: Collection[str]
-) -> dict[str, list[str]]:
+) -> dict[str, set[str]]:
     """By buffer, those of the buffers with which it may share a slot."""
-    aliases: dict[str, list[str]] = {}
+    aliases: dict[str, set[str]] = {name: set() for name in buffers}
     for value in _values(statements, "tl.buffer_alias_map"):
         for key, shared in _items(value):
             others = map(_variable, getattr(shared, "elts", ()))
-            aliases.setdefault(_variable(key), []).extend(others)
-    return {
-        name: [other for other in others if other in buffers]
-        for name, others in aliases.items()
-        if name in buffers
-    }
+            if _variable(key) in aliases:
+                aliases[_variable(key)] |= aliases.keys() & others
+    return aliases
 
 
 def _gemm_l1_lines(statements: Sequence[_Statement]) -> list[int]:
