@@ -121,22 +121,16 @@ LARGEST = 10**18  # the largest depth and num_versions; sizes in M
 # The kernel
 
 
-def _whole_number(value: object, least: int = 1, most: int = LARGEST) -> int:
-    """The value, if it is a whole number in this range.  Raises a ValueError that says
-    what was expected, and leaves it to the caller to say of what."""
-    if not isinstance(value, int) or not least <= value <= most:
-        last = {LARGEST: "10^18", LARGEST * MEGA: "10^18 * 2^20"}.get(most, most)
-        raise ValueError(f"expected a whole number from {least} to {last}")
-    return value
+def _expected(least: int, most: int) -> str:
+    last = {LARGEST: "10^18", LARGEST * MEGA: "10^18 * 2^20"}.get(most, most)
+    return f"expected a whole number from {least} to {last}"
 
 
 def _check_number(
     what: str, number: object, least: int = 1, most: int = LARGEST
 ) -> None:
-    try:
-        _whole_number(number, least, most)
-    except ValueError as error:
-        raise ValueError(f"{what} {number!r}: {error}") from None
+    if not isinstance(number, int) or not least <= number <= most:
+        raise ValueError(f"{what} {number!r}: {_expected(least, most)}")
 
 
 def _check_name(what: str, text: object) -> None:
@@ -1096,18 +1090,11 @@ def _block(kernel: Kernel, depth_plan: Plan, named: bool) -> Iterator[str]:
 
 def _exceptions(kernel: Kernel, depth: int) -> str:
     """The sync points whose num_versions are not simply the depth, up to 6 by name."""
-    kinds = {
-        "fixed": [
-            f"{point.name}={point.versions}"
-            for point in kernel.sync_points
-            if point.versions
-        ],
-        "at most": [
-            f"{point.name}={_num_versions(point, depth)}"
-            for point in kernel.sync_points
-            if point.max_versions
-        ],
-    }
+    kinds: dict[str, list[str]] = {"fixed": [], "at most": []}
+    for point in kernel.sync_points:
+        if point.versions or point.max_versions:
+            kind = "fixed" if point.versions else "at most"
+            kinds[kind].append(f"{point.name}={_num_versions(point, depth)}")
     many = sum(map(len, kinds.values())) > _MOST_NAMES
     said = [
         f"{len(widths)} {kind}" if many else f"{kind}: {', '.join(widths)}"
@@ -2246,8 +2233,9 @@ def _gemm_l1_lines(statements: Sequence[_Statement]) -> list[int]:
 
 def _number(text: str, least: int = 1, most: int = LARGEST) -> int:
     # 10^18 has 19 digits, and int() takes its time for many more.
-    digits = re.fullmatch("[0-9]{1,19}", text)
-    return _whole_number(int(text) if digits else text, least, most)
+    if not re.fullmatch("[0-9]{1,19}", text) or not least <= int(text) <= most:
+        raise ValueError(_expected(least, most))
+    return int(text)
 
 
 def _size(text: str) -> int:
