@@ -1493,7 +1493,7 @@ class _FlagCall:
     event_id: ast.expr  # as it is written
     ids: _Bounds | None  # what its event id can be, if there are bounds
     loops: tuple[_Loop, ...]  # those around it, the outermost first
-    used: tuple[_Loop, ...]  # those of them with whose iterations its id changes
+    id_loops: tuple[_Loop, ...]  # those of them with whose iterations its id changes
 
 
 @dataclass(frozen=True)
@@ -1639,14 +1639,14 @@ def _kernel_function(tree: ast.Module, tir: str) -> ast.AST:
     def has_flags(node: ast.AST) -> bool:
         return any(_called(part) in _FLAGS for part in ast.walk(node))
 
-    right = all(mark in tir for mark in _MARKS)
+    marked = all(mark in tir for mark in _MARKS)
     if not has_flags(tree):
         raise ValueError(
             "no flags: this kernel needs no synchronisation"
-            if right
+            if marked
             else f"no flags: {_EXPECTED_TIR}"
         )
-    if not right:
+    if not marked:
         raise ValueError(f"the text of another pass: {_EXPECTED_TIR}")
     functions = [
         node
@@ -1718,17 +1718,17 @@ def _loop(node: ast.For, names: _Names) -> tuple[_Loop, dict[str, _Name]]:
     # A grid has an end for each variable; another loop a start, if it is not 0, and an
     # end.
     bounds = [_bounds(argument, names) for argument in arguments]
-    limits: list[tuple[_Bounds | None, _Bounds | None]] = []
+    ranges: list[tuple[_Bounds | None, _Bounds | None]] = []
     if called == "grid":
-        limits = [((0, 0), end) for end in bounds]
+        ranges = [((0, 0), end) for end in bounds]
     elif called in _LOOPS and bounds:
         start, end = bounds[:2] if len(bounds) > 1 else ((0, 0), bounds[0])
-        limits = [(start, end)]
+        ranges = [(start, end)]
 
     # How often a loop runs counts for those of one variable, which print num_stages.
     runs = None
-    if len(limits) == 1:
-        start, end = limits[0]
+    if len(ranges) == 1:
+        start, end = ranges[0]
         if start and end and start[0] == start[1] and end[0] == end[1]:
             runs = end[0] - start[0]
     annotations = _keyword(node.iter, "annotations")
@@ -1743,11 +1743,11 @@ def _loop(node: ast.For, names: _Names) -> tuple[_Loop, dict[str, _Name]]:
     )
 
     of_loop = frozenset({loop})
-    found = dict.fromkeys(variables, _Name(None, of_loop))
-    for variable, (start, end) in zip(variables, limits):
+    values = dict.fromkeys(variables, _Name(None, of_loop))
+    for variable, (start, end) in zip(variables, ranges):
         if start and end and start[0] < end[1]:
-            found[variable] = _Name((start[0], end[1] - 1), of_loop)
-    return loop, found
+            values[variable] = _Name((start[0], end[1] - 1), of_loop)
+    return loop, values
 
 
 def _called(node: ast.AST | None) -> str:
@@ -1883,8 +1883,8 @@ def _flag_call(call: ast.Call, loops: tuple[_Loop, ...], names: _Names) -> _Flag
     if ids and not 0 <= ids[0] <= ids[1] < LARGEST:
         ids = None
     loops_used = _loops_used(event_id, names)
-    used = tuple(loop for loop in loops if loop in loops_used)
-    return _FlagCall(line, event, "set_flag" in called, event_id, ids, loops, used)
+    id_loops = tuple(loop for loop in loops if loop in loops_used)
+    return _FlagCall(line, event, "set_flag" in called, event_id, ids, loops, id_loops)
 
 
 def _check_bounds(calls: Iterable[_FlagCall]) -> None:
@@ -2037,7 +2037,7 @@ def _loop_of(calls: Iterable[_FlagCall]) -> _Loop | None:
     does, among those with which its ids change or, if they do not, among those around
     its calls.  Of several calls, it is the loop that prints the most."""
     found = []
-    for loops in [call.used for call in calls if call.used] or [
+    for loops in [call.id_loops for call in calls if call.id_loops] or [
         call.loops for call in calls
     ]:
         staged = [loop for loop in loops if loop.num_stages]
@@ -2082,20 +2082,20 @@ def _used_around_flags(
     }
     steps: list[tuple[tuple[_Loop, ...], _FlagCall | str]] = []
     for statement in statements:
-        home = tuple(loop for loop in statement.loops if loop in staged)
+        around = tuple(loop for loop in statement.loops if loop in staged)
         uses = [names[name] for name in _names_used(statement) if name in names]
-        steps += [(home, step) for step in statement.flags or uses]
+        steps += [(around, step) for step in statement.flags or uses]
 
     # By runs of the one or the other, between the borders.
     runs = [
-        (home, [step for _, step in run])
-        for (home, _), run in itertools.groupby(
+        (around, [step for _, step in run])
+        for (around, _), run in itertools.groupby(
             steps, key=lambda step: (step[0], isinstance(step[1], str))
         )
     ]
     used: dict[_FlagCall, Sequence[object]] = {}
-    for (home, run), (next_home, next_run) in zip(runs, runs[1:]):
-        if home == next_home:
+    for (around, run), (next_around, next_run) in zip(runs, runs[1:]):
+        if around == next_around:
             for step in run:
                 if isinstance(step, _FlagCall) and not step.sets:
                     used[step] = next_run
@@ -2134,7 +2134,7 @@ def _buffers(
         if loop.num_stages not in (None, depth)
         for name in loop.eligible
     }
-    names = Counter(
+    mentions = Counter(
         node.id for node in ast.walk(function) if isinstance(node, ast.Name)
     )
     for statement in statements:
@@ -2144,7 +2144,7 @@ def _buffers(
                 continue
             # What has no data= is called what it is assigned to, if it is used at all.
             data, (target, _) = _keyword(call, "data"), _assigned(statement.node)
-            if not data and names[target] < 2:
+            if not data and mentions[target] < 2:
                 continue
             name = _variable(data) if data else target
             count = manual.get(name) or versions.get(name, 1)
