@@ -1345,89 +1345,6 @@ def _depth_document(depth_plan: Plan, from_depth: int | None) -> dict[str, objec
     }
 
 
-def _reading_lines(texts: Sequence[_Text], kernel: Kernel) -> Iterator[str]:
-    """What the deepest text, the first of these, has in which lines: so a spill leads
-    back to it."""
-    deepest, *others = texts
-    yield f"read at depth {deepest.depth}: {_printable(deepest.file)}"
-    if others:
-        yield f"also read: {_depth_ranges(sorted(text.depth for text in others))}"
-    rows = []
-    for ring in deepest.rings:
-        point, ids = ring.point, _first_to_last("id", ring.ids)
-        guards = _listed(point.guards, _MOST_GUARDS) or "-"
-        rows.append([point.name, ids, _growth(point), guards, _lines_of(ring.lines)])
-    for buffer, line in deepest.buffers:
-        size = f"{buffer.memory} {_kilobytes(buffer.bytes)}"
-        rows.append([buffer.name, size, _growth(buffer), "", f"line {line}"])
-    yield from _columns(rows, str.ljust)
-    if deepest.gemms and kernel.lock_reserved == GEMM_L1_LOCKS:
-        yield f"gemm_l1 holds {GEMM_L1_LOCKS} locks, {_lines_of(deepest.gemms)}"
-    if deepest.simt and kernel.capacities["ub"] == SIMT_UB:
-        yield f"ub has {_kilobytes(SIMT_UB)}: SIMT_VF, {_lines_of(deepest.simt)}"
-
-
-def _depth_ranges(depths: Sequence[int]) -> str:
-    """Rising depths in words: depths 1 to 3 and 5."""
-    runs: list[list[int]] = []
-    for depth in depths:
-        if runs and runs[-1][-1] == depth - 1:
-            runs[-1].append(depth)
-        else:
-            runs.append([depth])
-    parts: list[str] = []
-    for run in runs:
-        parts += [f"{run[0]} to {run[-1]}"] if run[2:] else map(str, run)
-    *before, last = parts
-    what = "depths" if depths[1:] else "depth"
-    return f"{what} {', '.join(before)}{' and ' if before else ''}{last}"
-
-
-def _printable(text: str) -> str:
-    """The text, with escapes for what would break the line."""
-    return "".join(
-        character if character.isprintable() else ascii(character)[1:-1]
-        for character in text
-    )
-
-
-def _growth(item: SyncPoint | Buffer) -> str:
-    if item.versions:
-        return f"fixed {item.versions}"
-    return f"at most {item.max_versions}" if item.max_versions else "follows the depth"
-
-
-def _lines_of(lines: Sequence[int]) -> str:
-    return f"{'lines' if len(lines) > 1 else 'line'} {_listed([*map(str, lines)], 4)}"
-
-
-def _text_document(text: _Text) -> dict[str, object]:
-    return {
-        "file": text.file,
-        "depth": text.depth,
-        "sync_points": [
-            {
-                "name": ring.point.name,
-                "ids": [ring.ids[0], ring.ids[-1]],
-                "buffers": ring.point.guards,
-                "lines": ring.lines,
-            }
-            for ring in text.rings
-        ],
-        "buffers": [
-            {
-                "name": buffer.name,
-                "memory": buffer.memory,
-                "bytes": buffer.bytes,
-                "versions": _num_versions(buffer, text.depth),
-                "line": line,
-            }
-            for buffer, line in text.buffers
-        ],
-        "locks": text.kernel.lock_reserved,
-    }
-
-
 # Reading TIR, which is Python
 
 _EXPECTED_TIR = (
@@ -2222,6 +2139,92 @@ def _gemm_l1_lines(statements: Sequence[_Statement]) -> list[int]:
         for call in _calls(statements, "gemm", "gemm_blockscaled")
         if call.args[1:] and regions.issuperset(call.args[:2])
     ]
+
+
+# The report of what was read
+
+
+def _reading_lines(texts: Sequence[_Text], kernel: Kernel) -> Iterator[str]:
+    """What the deepest text, the first of these, has in which lines: so a spill leads
+    back to it."""
+    deepest, *others = texts
+    yield f"read at depth {deepest.depth}: {_printable(deepest.file)}"
+    if others:
+        yield f"also read: {_depth_ranges(sorted(text.depth for text in others))}"
+    rows = []
+    for ring in deepest.rings:
+        point, ids = ring.point, _first_to_last("id", ring.ids)
+        guards = _listed(point.guards, _MOST_GUARDS) or "-"
+        rows.append([point.name, ids, _growth(point), guards, _lines_of(ring.lines)])
+    for buffer, line in deepest.buffers:
+        size = f"{buffer.memory} {_kilobytes(buffer.bytes)}"
+        rows.append([buffer.name, size, _growth(buffer), "", f"line {line}"])
+    yield from _columns(rows, str.ljust)
+    if deepest.gemms and kernel.lock_reserved == GEMM_L1_LOCKS:
+        yield f"gemm_l1 holds {GEMM_L1_LOCKS} locks, {_lines_of(deepest.gemms)}"
+    if deepest.simt and kernel.capacities["ub"] == SIMT_UB:
+        yield f"ub has {_kilobytes(SIMT_UB)}: SIMT_VF, {_lines_of(deepest.simt)}"
+
+
+def _depth_ranges(depths: Sequence[int]) -> str:
+    """Rising depths in words: depths 1 to 3 and 5."""
+    runs: list[list[int]] = []
+    for depth in depths:
+        if runs and runs[-1][-1] == depth - 1:
+            runs[-1].append(depth)
+        else:
+            runs.append([depth])
+    parts: list[str] = []
+    for run in runs:
+        parts += [f"{run[0]} to {run[-1]}"] if run[2:] else map(str, run)
+    *before, last = parts
+    what = "depths" if depths[1:] else "depth"
+    return f"{what} {', '.join(before)}{' and ' if before else ''}{last}"
+
+
+def _printable(text: str) -> str:
+    """The text, with escapes for what would break the line."""
+    return "".join(
+        character if character.isprintable() else ascii(character)[1:-1]
+        for character in text
+    )
+
+
+def _growth(item: SyncPoint | Buffer) -> str:
+    if item.versions:
+        return f"fixed {item.versions}"
+    return f"at most {item.max_versions}" if item.max_versions else "follows the depth"
+
+
+def _lines_of(lines: Sequence[int]) -> str:
+    return f"{'lines' if len(lines) > 1 else 'line'} {_listed([*map(str, lines)], 4)}"
+
+
+def _text_document(text: _Text) -> dict[str, object]:
+    return {
+        "file": text.file,
+        "depth": text.depth,
+        "sync_points": [
+            {
+                "name": ring.point.name,
+                "ids": [ring.ids[0], ring.ids[-1]],
+                "buffers": ring.point.guards,
+                "lines": ring.lines,
+            }
+            for ring in text.rings
+        ],
+        "buffers": [
+            {
+                "name": buffer.name,
+                "memory": buffer.memory,
+                "bytes": buffer.bytes,
+                "versions": _num_versions(buffer, text.depth),
+                "line": line,
+            }
+            for buffer, line in text.buffers
+        ],
+        "locks": text.kernel.lock_reserved,
+    }
 
 
 # The command
