@@ -141,7 +141,7 @@ def _check_name(what: str, text: object) -> None:
         )
 
 
-def _check_event(what: str, event: object, cross_core: str) -> None:
+def _check_event(what: str, event: object, cross_core: str = "cross-core") -> None:
     """Raise ValueError unless event is a hard_event, or what cross_core says."""
     if event not in (cross_core, *HARD_EVENTS):
         raise ValueError(
@@ -252,7 +252,7 @@ class SyncPoint:
         object.__setattr__(self, "guards", tuple(self.guards))
         _check_name("name", self.name)
         if self.event is not None:
-            _check_event("event", self.event, "cross-core")
+            _check_event("event", self.event)
         _check_versions(self)
         if self.share is not None:
             _check_name("share group", self.share)
@@ -1795,7 +1795,7 @@ def _flag_call(call: ast.Call, loops: tuple[_Loop, ...], names: _Names) -> _Flag
     first, *_, event_id = call.args
     cross_core = "cross_core" in called
     event = "cross-core" if cross_core else _string(first)
-    _check_event(f"line {line}: event", event, "cross-core")
+    _check_event(f"line {line}: event", event)
     ids = _bounds(event_id, names, cross_core)
     if ids and not 0 <= ids[0] <= ids[1] < LARGEST:
         ids = None
@@ -2170,10 +2170,9 @@ def _depth_ranges(depths: Sequence[int]) -> str:
     """Rising depths in words: depths 1 to 3 and 5."""
     runs: list[list[int]] = []
     for depth in depths:
-        if runs and runs[-1][-1] == depth - 1:
-            runs[-1].append(depth)
-        else:
-            runs.append([depth])
+        if not runs or runs[-1][-1] != depth - 1:
+            runs.append([])
+        runs[-1].append(depth)
     parts: list[str] = []
     for run in runs:
         parts += [f"{run[0]} to {run[-1]}"] if run[2:] else map(str, run)
@@ -2287,7 +2286,7 @@ def _reservation(text: str) -> tuple[str, list[int]]:
     """What [EVENT=]IDS reserves: the event, "" if there is none, and its ids."""
     event, equals, listed = text.rpartition("=")
     if equals:
-        _check_event("event", event, "cross-core")
+        _check_event("event", event)
     in_one_core = event and event != "cross-core"
     most = INTRA_CORE_SLOTS - 1 if in_one_core else LARGEST
     ids: list[int] = []
@@ -2656,11 +2655,11 @@ def _text_notes(
                 f" {', '.join(map(str, text.num_stages))}: read at depth {text.depth};"
                 " DEPTH=FILE says another"
             )
-    own = {
-        f"{ring.point.name} ({_first_to_last('id', ring.ids)})": None
+    own = dict.fromkeys(
+        f"{ring.point.name} ({_first_to_last('id', ring.ids)})"
         for text in texts
         for ring in text.reserved
-    }
+    )
     if own:
         yield (
             "note: within reserved ids, and so taken as flags that the source sets"
