@@ -2112,14 +2112,14 @@ def _allocated_bytes(allocation: ast.Call) -> int:
 
 def _aliases(
     statements: Iterable[_Statement], buffers: Collection[str]
-) -> dict[str, set[str]]:
+) -> dict[str, list[str]]:
     """By buffer, those of the buffers with which it may share a slot."""
-    aliases: dict[str, set[str]] = {name: set() for name in buffers}
+    aliases: dict[str, list[str]] = {name: [] for name in buffers}
     for value in _values(statements, "tl.buffer_alias_map"):
         for key, shared in _items(value):
             others = map(_variable, getattr(shared, "elts", ()))
             if _variable(key) in aliases:
-                aliases[_variable(key)] |= aliases.keys() & others
+                aliases[_variable(key)] += filter(aliases.__contains__, others)
     return aliases
 
 
