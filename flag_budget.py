@@ -2069,9 +2069,10 @@ def _buffers(
                 # The allocation of a ring of the source's own holds all its versions.
                 size = -(-_allocated_bytes(call) // manual.get(name, 1))
                 widths = _versions(count, depth, name in fixed)
-                yield Buffer(name, memory, size, *widths), call.lineno
+                buffer = Buffer(name, memory, size, *widths)
             except ValueError as error:
                 raise ValueError(f"line {call.lineno}: {error}") from None
+            yield buffer, call.lineno
 
 
 def _counts(statements: Iterable[_Statement], key: str) -> dict[str, int]:
