@@ -563,14 +563,12 @@ def _plan_namespace(
     demands = [max(widths[index] for index in members) for members in allocations]
 
     # The second pass decides which of them stay flags.
-    placements: dict[int, Placement] = {}  # by index
-    lock, kept_slots = first_lock, 0
-    for members, demand, slots in zip(
-        allocations, demands, _kept_slots(demands, bases, free)
-    ):
+    kept = _kept_slots(demands, bases, free)
+    placements: dict[int, Placement] = {}  # by index, in id order
+    lock = first_lock
+    for members, demand, slots in zip(allocations, demands, kept):
         if slots:
             where, base = "flag", slots[0]
-            kept_slots += demand
         else:
             where, base = "lock", lock
             lock += demand
@@ -582,7 +580,7 @@ def _plan_namespace(
         name,
         len(free),
         sum(demands),
-        kept_slots,
+        sum(map(len, kept)),
         tuple(placements[index] for index in range(len(points))),
         tuple(placements),
     )
@@ -652,14 +650,15 @@ def _share_on_demand(
 
         # Join the first allocation that is as wide and, within a core, as much of a
         # release: only a handshake between the cores alternates on one ring (:1639).
-        joinable = [
+        joinable = (
             members
             for members in group
             if widths[members[0]] >= width
             and (cross_core or points[members[0]].cross_iter == point.cross_iter)
-        ]
-        if joinable and (required > slots or not run):
-            joinable[0].append(index)
+        )
+        joined = next(joinable, None) if required > slots or not run else None
+        if joined:
+            joined.append(index)
             required -= width
         else:  # take slots of its own
             allocations.append([index])

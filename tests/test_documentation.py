@@ -82,9 +82,7 @@ class Readme(unittest.TestCase):
         recipe, chinese = re.findall(
             r"^```python\n(import os.*?)^```", README, re.MULTILINE | re.DOTALL
         )
-        loops = [
-            ast.unparse(ast.parse(block).body[-1]) for block in (recipe, chinese)
-        ]
+        loops = [ast.unparse(ast.parse(block).body[-1]) for block in (recipe, chinese)]
         self.assertEqual(*loops)
         recorded = (ROOT / "tests/recorded_kernels.py").read_text("utf-8")
         kernel, two_consumers = (
