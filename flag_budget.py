@@ -17,18 +17,20 @@ the cross-core flags wherever v contiguous slots are free.  Where it proves that
 points are never in flight together it may give them one base id: one allocation for
 several sync points.  Where the allocations of a hard_event ask for more than its 8
 slots, a 0/1 knapsack keeps the subset that fills the slots best; every other
-allocation spills, whole, to a pool of 32 locks, which all hard_events share and which
-block.  More than 32 locks, or a cross-core flag without slots, and the compile stops.
+allocation spills, whole, to a pool of 32 locks, shared by all hard_events.  A lock
+blocks.  A kernel that needs more than 32 locks, or whose cross-core flags find no
+slots, does not compile.
 
 The memory.  The buffers between the pipes are multi-buffered too: one version for each
 stage, in UB, L1, L0A, L0B or L0C, unless the compiler's scheduler needs fewer or the
-kernel fixes their number.  Whether they fit, the compiler mostly does not check.
+kernel fixes their number.  Buffers that are never in use together may share a slot of
+their memory.  The compiler rarely checks that they all fit.
 
 The model.  A Kernel holds sync points and buffers, declared one by one or read from
 the TIR that the compiler printed.  plan() answers for one depth what the compiler does
 with them; limits() says to what depth every flag stays a flag, to what depth the
 compiler takes the kernel, and to what depth its buffers fit.  The reports print what
-came out.  No work grows with the depth itself.
+came out.  A plan costs the same at any depth.
 
 Sources are given as file:line in tilelang 0.1.15, src/ascend/transform/.
 """
@@ -115,7 +117,7 @@ SHARING = ("always", "on-demand")
 NAME = r"[a-zA-Z0-9_.\[\]][a-zA-Z0-9_.\[\]-]*"
 _MOST_NAMES = 6  # that one line gives
 _MOST_GUARDS = 3  # that are given for one sync point
-LARGEST = 10**18  # the largest depth and num_versions; sizes in M
+LARGEST = 10**18  # the largest depth and num_versions, and the largest size in M
 
 
 # The kernel
@@ -174,6 +176,11 @@ def _check_versions(item: SyncPoint | Buffer) -> None:
         )
 
 
+def _namespace(event: str) -> str:
+    """The name of the namespace of an event (FlagDomain, insert_sync.cc:2083)."""
+    return CROSS_CORE if event == "cross-core" else event
+
+
 def _num_versions(item: SyncPoint | Buffer, depth: int) -> int:
     """What is fixed, or the depth, or the depth up to a limit: the scheduler gives a
     buffer that nobody annotated as many versions as its schedule needs, at most
@@ -224,19 +231,19 @@ class SyncPoint:
     event         the hard_event whose namespace it lives in, PROD_CONS of two
                   PIPES; "cross-core"; or None: wherever the kernel puts those that
                   name no event
-    versions      its num_versions, in ids, where that is fixed; None: the depth
-    max_versions  where its num_versions follows the depth, but no further than this
+    versions      its num_versions, in ids, if that is fixed; None: the depth
+    max_versions  its num_versions follows the depth, but no further than this
     cross_iter    whether it is a dependency on an earlier iteration (a release)
     share         sync points of one namespace and one share group may share a base
                   id; None: with no other (the compiler's proof that they may:
                   CanReuse, insert_sync.cc:1607, kept at :1729 and :1742)
     base          the base id that the compiler has given it, from 0 to 10^18; None:
-                  that is still to be worked out.  It counts where every sync point
-                  of the namespace has one, and no id of the namespace is reserved
-    guards        the names of buffers that it is known to guard; they are only shown
+                  that is still to be worked out.  It is used only if every sync
+                  point of the namespace has one, and none of its ids is reserved
+    guards        the names of buffers that it is known to guard, for display only
 
     versions and max_versions are from 1 to 10^18, and never both given.  Raises
-    ValueError where a field is not as described.
+    ValueError for a value out of range.
     """
 
     name: str
@@ -267,11 +274,11 @@ class Buffer:
     name          letters, digits and _ . [ ] -, not starting with a dash
     memory        one of MEMORIES
     bytes         the size of one version, from 1 to 10^18 * 2^20
-    versions      its num_versions where that is fixed; None: the depth
-    max_versions  where its num_versions follows the depth, but no further than this
+    versions      its num_versions if that is fixed; None: the depth
+    max_versions  its num_versions follows the depth, but no further than this
 
     versions and max_versions are from 1 to 10^18, and never both given.  Raises
-    ValueError where a field is not as described.
+    ValueError for a value out of range.
     """
 
     name: str
@@ -309,9 +316,9 @@ class Kernel:
                    the others are filled in
     aliases        by the name of a buffer, those of the buffers with which it may share
                    a slot of its memory, as the compiler has proved it; said of one, it
-                   is said of both.  Names of no buffer count for nothing
+                   is said of both.  Names of no buffer are ignored
 
-    Raises ValueError for a value that is not as described.
+    Raises ValueError for a value out of range.
     """
 
     sync_points: Sequence[SyncPoint]
@@ -344,12 +351,10 @@ class Kernel:
             _check_number(f"capacity of {memory}", capacity, most=LARGEST * MEGA)
 
     def namespace_of(self, point: SyncPoint) -> str | None:
-        """The name of the namespace that this sync point lives in, a
-        hard_event or CROSS_CORE (FlagDomain, insert_sync.cc:2083); None: the
-        unnamed one."""
-        if point.event == "cross-core" or (self.cross_core and point.event is None):
-            return CROSS_CORE
-        return point.event
+        """The name of the namespace that this sync point lives in, a hard_event or
+        CROSS_CORE; None: the unnamed one."""
+        event = point.event or ("cross-core" if self.cross_core else None)
+        return _namespace(event) if event else None
 
     @property
     def memories(self) -> tuple[str, ...]:
@@ -358,9 +363,9 @@ class Kernel:
         return tuple(name for name in MEMORIES if name in held)
 
 
-# Two loads and their releases, without an event and so all in one namespace.  The
-# releases are not cross_iter, which would put them first: so they come last in id
-# order, and are what spills first.
+# Two loads and their releases, without an event and so all in one namespace.  Without
+# cross_iter, which would put them first, the releases come last in id order, and are
+# what spills first.
 BUILT_IN = (
     SyncPoint("acquire_A"),
     SyncPoint("acquire_B"),
@@ -394,7 +399,7 @@ class Namespace:
 
     name         the hard_event, CROSS_CORE, or None for the unnamed one
     slots        how many slots it has that are not reserved
-    ids          how many ids the allocator asks for, over all allocations
+    ids          how many ids its allocations need in all
     kept_slots   how many of them stay flags; all of them unless one spills
     sync_points  one for each sync point, as declared
     id_order     the indices of the sync points in id order, before any spills
@@ -816,10 +821,9 @@ class MemoryLimit:
                              buffer that follows the depth without end, in UB rounded
                              up to 32 bytes
     largest_stage_for_flags  the largest stage_bytes with which flag slots bind before
-                             this memory: with it, beside what else is in it, the
-                             memory still holds one depth more than the flags last, if
-                             the bytes added to it share with nothing.  0 where no
-                             stage is so small; None where the flags last for ever or
+                             this memory: with it, the buffers still fit at the first
+                             depth that spills, if the added bytes share with nothing.
+                             0: no stage is that small; None: no depth spills, or
                              nothing in this memory follows the depth
 
     All of it is that of the kernel at the first depth that spills.
@@ -856,7 +860,7 @@ def limits(kernel: Kernel, readings: Mapping[int, Kernel] = {}) -> Limits:
     """How deep kernel can go.
 
     readings has, by depth, the kernel as it was read there, which takes the place of
-    kernel at that depth.  Raises ValueError for a depth out of range.
+    kernel at that depth.  Raises ValueError where plan() does.
     """
     for depth in readings:
         _check_number("depth", depth)
@@ -912,8 +916,8 @@ def _overflows(kernel: Kernel, depth: int) -> bool:
 
 def _memory_depths(kernel: Kernel) -> Iterator[int]:
     """The depths at which memory can first overflow.  Where buffers share slots, what
-    they take can fall as the depth grows, so each of the first 64 is one; beyond, it
-    is taken to grow, and bisection finds the only other one."""
+    they take can fall as the depth grows, so each of depths 1 to 64 is one; beyond, it
+    is assumed to grow, so that bisection finds the only other one."""
     yield from range(1, 65)
     fits, first = 64, LARGEST
     while first - fits > 1:
@@ -953,7 +957,8 @@ def text_report(
 ) -> Iterator[str]:
     """The lines that the command prints: with blocks, the block of each depth; with
     maps, a picture of the slots in place of each block; with table, a row for each
-    depth and then the three limits.  readings are as for limits()."""
+    depth, a line for each limit, and what binds first.  readings are as for limits().
+    Raises ValueError where plan() does."""
     named = any(
         point.event
         for each in (kernel, *readings.values())
@@ -969,7 +974,7 @@ def text_report(
             unread = _unread_mark(depth, readings)
             yield from _map(at_depth, depth_plan, named, unread)
         elif blocks:
-            yield from _block(at_depth, depth_plan, named)
+            yield from _depth_lines(at_depth, depth_plan, named)
         plans.append(depth_plan)
     if table:
         if blocks or maps:
@@ -1063,7 +1068,7 @@ def _first_to_last(what: str, ids: range) -> str:
     return f"{what} {first}" if first == last else f"{what}s {first}-{last}"
 
 
-def _block(kernel: Kernel, depth_plan: Plan, named: bool) -> Iterator[str]:
+def _depth_lines(kernel: Kernel, depth_plan: Plan, named: bool) -> Iterator[str]:
     depth = depth_plan.depth
     exceptions = _exceptions(kernel, depth)
     yield f"depth={depth} num_versions per sync point = {depth}{exceptions}"
@@ -1302,8 +1307,9 @@ def json_report(
     readings: Mapping[int, Kernel] = {},
     read: Sequence[object] = (),
 ) -> Iterator[str]:
-    """The same as one JSON document, a line per depth; readings are as for limits(),
-    and read is what it says of the texts that they were read from."""
+    """The plans and the limits as one JSON document, a line per depth.  readings are as
+    for limits(), and read becomes the document's "read".  Raises ValueError where
+    plan() does."""
     yield '{"depths": ['
     comma = ""
     for depth in depths:
@@ -1351,7 +1357,7 @@ _EXPECTED_TIR = (
     ' _tl.InsertSync.py that pass_configs={"tl.enable_dump_ir": True} writes;'
     " a kernel in another language is declared with --sync-point"
 )
-# No text has both but that of InsertSync and that of the next pass, which says the same.
+# Only the text of InsertSync has both, and that of the next pass, which says the same.
 _MARKS = ('"tl.ascend_task"', '"tl.buffer_alias_map"')
 _FLAGS = {
     "ascend_set_flag",
@@ -1389,14 +1395,14 @@ class _Loop:
 
 
 @dataclass(frozen=True)
-class _Name:
+class _Value:
     """What a name stands for."""
 
     bounds: _Bounds | None  # those of its value, if there are any
     loops: frozenset[_Loop]  # those with whose iterations it changes
 
 
-_Names = ChainMap[str, _Name]
+_Values = ChainMap[str, _Value]
 
 
 @dataclass(frozen=True)
@@ -1476,9 +1482,9 @@ def read_kernel(
     at its width.  Else one as wide as depth follows the depth, a narrower one follows
     it up to its own width, and a wider one is fixed.  With bases, each sync point has
     the base id that the text gives it, which is right at this depth only.  Raises
-    ValueError for a text that is no TIR, is that of another pass, or has no flags, or
-    more than one kernel; for a depth that it does not print, an event id without
-    bounds, and a buffer without a size.
+    ValueError for a text that is no TIR, is that of another pass, has no flags but
+    reserved ones, or more than one kernel; for a depth that it does not print, an event
+    id without bounds, a buffer without a size, and reserved ids out of range.
 
     >>> tir = '''
     ... T.attr({"core_mask": 1}, "tl.ascend_task", 1)
@@ -1513,7 +1519,7 @@ def _read(
     except (RecursionError, MemoryError):
         raise ValueError(f"no TIR, nested too deeply: {_EXPECTED_TIR}") from None
     _check_one_launch(statements)
-    stages = map(_integer, _values(statements, "num_stages"))
+    stages = map(_integer, _dict_values(statements, "num_stages"))
     num_stages = sorted(set(filter(None, stages)))
     depth = _depth_read(depth, num_stages)
     buffers = [*_buffers(statements, function, depth)]
@@ -1579,7 +1585,7 @@ def _kernel_function(tree: ast.Module, tir: str) -> ast.AST:
 
 
 def _statements(
-    nodes: Iterable[ast.AST], loops: tuple[_Loop, ...], names: _Names
+    nodes: Iterable[ast.AST], loops: tuple[_Loop, ...], names: _Values
 ) -> Iterator[_Statement]:
     """The statements of a text in its order.  names has what is bound there, and changes
     on the way."""
@@ -1600,10 +1606,10 @@ def _statements(
             yield _statement(node, loops, names)
             name, value = _assigned(node)
             if name and value:
-                names[name] = _Name(_bounds(value, names), _loops_used(value, names))
+                names[name] = _Value(_bounds(value, names), _loops_used(value, names))
 
 
-def _statement(node: ast.AST, loops: tuple[_Loop, ...], names: _Names) -> _Statement:
+def _statement(node: ast.AST, loops: tuple[_Loop, ...], names: _Values) -> _Statement:
     nodes = [*ast.walk(node)]
     calls = [each for each in nodes if isinstance(each, ast.Call)]
     return _Statement(
@@ -1624,7 +1630,7 @@ def _assigned(node: ast.AST) -> tuple[str, ast.expr | None]:
     return "", None
 
 
-def _loop(node: ast.For, names: _Names) -> tuple[_Loop, dict[str, _Name]]:
+def _loop(node: ast.For, names: _Values) -> tuple[_Loop, dict[str, _Value]]:
     """A loop, and what its variables can be."""
     targets = getattr(node.target, "elts", [node.target])
     variables = [getattr(target, "id", "") for target in targets]
@@ -1659,10 +1665,10 @@ def _loop(node: ast.For, names: _Names) -> tuple[_Loop, dict[str, _Name]]:
     )
 
     of_loop = frozenset({loop})
-    values = dict.fromkeys(variables, _Name(None, of_loop))
+    values = dict.fromkeys(variables, _Value(None, of_loop))
     for variable, (start, end) in zip(variables, ranges):
         if start and end and start[0] < end[1]:
-            values[variable] = _Name((start[0], end[1] - 1), of_loop)
+            values[variable] = _Value((start[0], end[1] - 1), of_loop)
     return loop, values
 
 
@@ -1693,7 +1699,7 @@ def _items(node: ast.AST | None) -> Iterator[tuple[ast.expr | None, ast.expr]]:
     return zip(getattr(node, "keys", ()), getattr(node, "values", ()))
 
 
-def _values(statements: Iterable[_Statement], text: str) -> list[ast.expr]:
+def _dict_values(statements: Iterable[_Statement], text: str) -> list[ast.expr]:
     """The values of this key in all dicts."""
     return [
         value
@@ -1726,7 +1732,7 @@ def _integer(node: ast.AST | None) -> int | None:
     return value if type(value) is int else None
 
 
-def _bounds(node: ast.expr, names: _Names, cross_core: bool = False) -> _Bounds | None:
+def _bounds(node: ast.expr, names: _Values, cross_core: bool = False) -> _Bounds | None:
     """What an expression can be, as TVM's interval arithmetic finds it
     (EventIdRange, rewrite_flag_to_buf.cc:121); None where it finds no bounds."""
     number = _integer(node)
@@ -1775,7 +1781,7 @@ def _modulus(node: ast.BinOp) -> int | None:
     return None
 
 
-def _loops_used(node: ast.AST, names: _Names) -> frozenset[_Loop]:
+def _loops_used(node: ast.AST, names: _Values) -> frozenset[_Loop]:
     """The loops with whose iterations an expression changes."""
     return frozenset(
         loop
@@ -1785,7 +1791,7 @@ def _loops_used(node: ast.AST, names: _Names) -> frozenset[_Loop]:
     )
 
 
-def _flag_call(call: ast.Call, loops: tuple[_Loop, ...], names: _Names) -> _FlagCall:
+def _flag_call(call: ast.Call, loops: tuple[_Loop, ...], names: _Values) -> _FlagCall:
     """A flag call (FlagUsageCollector, rewrite_flag_to_buf.cc:138).  An id that can be
     negative has no bounds."""
     called, line = _called(call), call.lineno
@@ -1817,7 +1823,7 @@ def _check_bounds(calls: Iterable[_FlagCall]) -> None:
         )
 
 
-def _own_lock(call: ast.Call, names: _Names) -> str:
+def _own_lock(call: ast.Call, names: _Values) -> str:
     """The locks that a call of the source's own takes, and its line."""
     ids = _bounds(call.args[1], names) if call.args[1:] else None
     if ids is None:
@@ -1863,7 +1869,7 @@ def _depth_read(depth: int | None, num_stages: Sequence[int]) -> int:
     return depth
 
 
-def _versions(width: int, depth: int, fixed: bool) -> tuple[int | None, int | None]:
+def _width_fields(width: int, depth: int, fixed: bool) -> tuple[int | None, int | None]:
     """The versions and max_versions of what is this wide at this depth: what the
     scheduler stopped below this depth, it stops at deeper ones too."""
     if fixed or width > depth or width == 1 < depth:
@@ -1890,12 +1896,13 @@ def _rings(
         slots = _modulo_16(first, last) if cross_core else [(first, last)]
         of_event += [(part, call) for part in slots]
     for event, of_event in uses.items():
-        namespace = CROSS_CORE if event == "cross-core" else event
-        taken = reserved.get(namespace, ())
-        for ids, release, ring_calls in _coalesced(of_event):
+        namespace = _namespace(event)
+        rings = _coalesced(of_event)
+        for ring, release in zip(rings, _releases(rings)):
+            ids, ring_calls = _ids(ring), [call for _, call in ring]
             loop = _loop_of(ring_calls)
             fixed = loop is not None and loop.num_stages not in (None, depth)
-            versions, max_versions = _versions(len(ids), depth, fixed)
+            versions, max_versions = _width_fields(len(ids), depth, fixed)
             point = SyncPoint(
                 f"{namespace}[{ids.start}]",
                 event,
@@ -1906,8 +1913,8 @@ def _rings(
                 guards=_guarded(ids, ring_calls, used, buffers),
             )
             lines = sorted({call.line for call in ring_calls})
-            held = all(event_id in taken for event_id in ids)
-            yield _Ring(point, ids, lines, loop, held)
+            taken = all(slot in reserved.get(namespace, ()) for slot in ids)
+            yield _Ring(point, ids, lines, loop, taken)
 
 
 def _modulo_16(first: int, last: int) -> list[_Bounds]:
@@ -1919,33 +1926,42 @@ def _modulo_16(first: int, last: int) -> list[_Bounds]:
     return [(first, last)] if first <= last else [(0, last), (first, slots - 1)]
 
 
-def _coalesced(uses: Iterable[_Use]) -> list[tuple[range, bool, list[_FlagCall]]]:
-    """The ids of each ring in id order, whether it is a release's, and its calls.  Ids
-    that overlap are of one ring, those that only touch are not (CoalesceBlocks,
-    rewrite_flag_to_buf.cc:188)."""
-    joined: list[list[_Use]] = []
+def _coalesced(uses: Iterable[_Use]) -> list[list[_Use]]:
+    """The uses of each ring, in id order.  Ids that overlap are of one ring, those that
+    only touch are not (CoalesceBlocks, rewrite_flag_to_buf.cc:188)."""
+    rings: list[list[_Use]] = []
     end = -1
     for use in sorted(uses, key=lambda use: use[0]):
         (first, last), _ = use
         if first > end:
-            joined.append([])
-        joined[-1].append(use)
+            rings.append([])
+        rings[-1].append(use)
         end = max(end, last)
+    return rings
 
-    # Releases come first in id order, so the rings are looked at from the last one on
-    # down: once one is found to be a release, all below it are.  It shows in two ways.
-    # tilelang sets its ids one by one before the loop (insert_sync.cc:2090).  And among
-    # the releases, as among the others, wider comes before narrower (:1912-1924): of
-    # rings 2, 1, 3 ids wide, the first two are releases.
-    rings = []
+
+def _ids(ring: Sequence[_Use]) -> range:
+    """The ids of a ring, whose uses are in id order."""
+    return range(ring[0][0][0], max(last for (_, last), _ in ring) + 1)
+
+
+def _releases(rings: Sequence[Sequence[_Use]]) -> list[bool]:
+    """Which of the rings of a namespace are releases.
+
+    Releases come first in id order, so the rings are looked at from the last one on
+    down: once one is found to be a release, all below it are.  It shows in two ways.
+    tilelang sets its ids one by one before the loop (insert_sync.cc:2090).  And among
+    the releases, as among the others, wider comes before narrower (:1912-1924): of
+    rings 2, 1, 3 ids wide, the first two are releases.
+    """
+    found = []
     release, width = False, 0
-    for ring in reversed(joined):
-        ids = range(ring[0][0][0], max(last for (_, last), _ in ring) + 1)
-        width_above, width = width, len(ids)
+    for ring in reversed(rings):
+        width_above, width = width, len(_ids(ring))
         one_by_one = width > 1 and any(first == last for (first, last), _ in ring)
         release = release or one_by_one or width < width_above
-        rings.append((ids, release, [call for _, call in ring]))
-    return rings[::-1]
+        found.append(release)
+    return found[::-1]
 
 
 def _loop_of(calls: Iterable[_FlagCall]) -> _Loop | None:
@@ -2067,7 +2083,7 @@ def _buffers(
             try:
                 # The allocation of a ring of the source's own holds all its versions.
                 size = -(-_allocated_bytes(call) // manual.get(name, 1))
-                widths = _versions(count, depth, name in fixed)
+                widths = _width_fields(count, depth, name in fixed)
                 buffer = Buffer(name, memory, size, *widths)
             except ValueError as error:
                 raise ValueError(f"line {call.lineno}: {error}") from None
@@ -2077,7 +2093,7 @@ def _buffers(
 def _counts(statements: Iterable[_Statement], key: str) -> dict[str, int]:
     """By buffer, the number of versions that this key's dicts say."""
     counts = {}
-    for value in _values(statements, key):
+    for value in _dict_values(statements, key):
         for buffer, number in _items(value):
             count = _integer(number)
             if count is None or count < 1:
@@ -2101,7 +2117,7 @@ def _allocated_bytes(allocation: ast.Call) -> int:
             raise ValueError("expected a shape of numbers")
         bits *= length
     text = _string(dtype) if dtype else "float32"
-    # The bits, then what else tells it from others, then its lanes.
+    # The bits, a suffix as in float8_e4m3, and the lanes.
     match = re.fullmatch(
         r"(?:bool|[a-z]+(\d{1,4})(?:_[a-z\d]+?)?)(?:x(\d{1,4}))?", text
     )
@@ -2115,7 +2131,7 @@ def _aliases(
 ) -> dict[str, list[str]]:
     """By buffer, those of the buffers with which it may share a slot."""
     aliases: dict[str, list[str]] = {name: [] for name in buffers}
-    for value in _values(statements, "tl.buffer_alias_map"):
+    for value in _dict_values(statements, "tl.buffer_alias_map"):
         for key, shared in _items(value):
             others = map(_variable, getattr(shared, "elts", ()))
             if _variable(key) in aliases:
@@ -2145,8 +2161,8 @@ def _gemm_l1_lines(statements: Sequence[_Statement]) -> list[int]:
 
 
 def _reading_lines(texts: Sequence[_Text], kernel: Kernel) -> Iterator[str]:
-    """What the deepest text, the first of these, has in which lines: so a spill leads
-    back to it."""
+    """What was read of the deepest text, the first of these, and in which lines, so that
+    a spill can be traced to the source."""
     deepest, *others = texts
     yield f"read at depth {deepest.depth}: {_printable(deepest.file)}"
     if others:
@@ -2482,13 +2498,13 @@ def _file_text(path: str | int) -> str:
         raise ValueError("cannot be read: expected UTF-8 text") from None
 
 
-def _expanded(args: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """The arguments, where those that a file holds stand in place of its @FILE; and
-    which @FILE each is from, empty if it is from none."""
+def _expanded(args: Iterable[str]) -> Iterator[str]:
+    """The arguments, where those that a file holds stand in place of its @FILE."""
     for arg in args:
         if not arg.startswith("@"):
-            yield arg, ""
+            yield arg
             continue
+        hint = f"a kernel that a compiler printed is read with --read {arg[1:]}"
         try:
             text = _file_text(arg[1:])
         except ValueError as error:
@@ -2496,41 +2512,39 @@ def _expanded(args: Iterable[str]) -> Iterator[tuple[str, str]]:
         try:
             from_file = shlex.split(text, comments=True)
         except ValueError as error:
-            raise ValueError(
-                f"arguments of {arg!r}: {error}; a kernel that a compiler printed is read"
-                f" with --read {arg[1:]}"
-            ) from None
+            raise ValueError(f"arguments of {arg!r}: {error}; {hint}") from None
         if not from_file:
             raise ValueError(f"{arg!r} contains no arguments")
-        for part in from_file:
-            yield part, arg
+        if not from_file[0].startswith("-"):
+            raise ValueError(f"{arg!r} does not begin with an option; {hint}")
+        yield from from_file
 
 
 def _options(
     parser: argparse.ArgumentParser, args: Iterable[str]
 ) -> argparse.Namespace:
-    expanded = [*_expanded(args)]
-    for arg, _ in expanded:
+    args = [*_expanded(args)]
+    for arg in args:
         # argparse takes such a -- away before Python 3.13, and fails at -h= in 3.9.
         if re.fullmatch("--[a-z-]+=--|-h=", arg):
             raise ValueError(f"argument {arg!r}: expected another value")
-    options, unknown = parser.parse_known_args([arg for arg, _ in expanded])
+    options, unknown = parser.parse_known_args(args)
     if unknown:
-        first = unknown[0]
-        files = [file for arg, file in expanded if arg == first and file]
-        if first.startswith("-"):
-            raise ValueError(f"unrecognized arguments: {' '.join(unknown)}")
-        if files:
-            raise ValueError(
-                f"{files[0]!r} holds what is no option: a kernel that a compiler printed"
-                f" is read with --read {files[0][1:]}"
+        message = f"unrecognized arguments: {' '.join(unknown)}"
+        if not unknown[0].startswith("-"):
+            message += (
+                f"; expected an option: --read {unknown[0]} for a kernel that a compiler"
+                f" printed, @{unknown[0]} for a file of arguments"
             )
-        raise ValueError(
-            f"unrecognized arguments: {' '.join(unknown)}; expected an option:"
-            f" --read {first} for a kernel that a compiler printed, @{first} for a file"
-            " of arguments"
-        )
+        raise ValueError(message)
     return options
+
+
+def _print(line: str) -> None:
+    try:
+        print(line)
+    except UnicodeEncodeError:  # a file's name, where the output is ASCII
+        print(line.encode("ascii", "backslashreplace").decode("ascii"))
 
 
 def _complain(text: str) -> None:
@@ -2545,7 +2559,7 @@ def _reserved(options: argparse.Namespace) -> dict[str, list[int]]:
     """By namespace, the ids of all --reserve."""
     reserved: dict[str, list[int]] = {}
     for event, ids in options.reserve:
-        namespace = event if event in HARD_EVENTS else CROSS_CORE
+        namespace = _namespace(event or "cross-core")
         reserved.setdefault(namespace, []).extend(ids)
     return reserved
 
@@ -2577,8 +2591,10 @@ def _check_same_kernel(text: _Text, other: _Text) -> None:
         {(buffer.name, buffer.memory, buffer.bytes) for buffer, _ in buffers}
         for buffers in (text.buffers, other.buffers)
     )
-    for name, memory, size in sorted(sizes ^ other_sizes):
-        file = text.file if (name, memory, size) in sizes else other.file
+    different = sorted(sizes ^ other_sizes)
+    if different:
+        name, memory, size = different[0]
+        file = text.file if different[0] in sizes else other.file
         raise ValueError(
             f"only {file!r} has a buffer {name!r} of {size} bytes a version in {memory}:"
             " expected texts of one kernel"
@@ -2665,27 +2681,29 @@ def _text_notes(
             "note: within reserved ids, and so taken as flags that the source sets"
             f" itself: {', '.join(own)}"
         )
-    read = {text.depth for text in texts}
-    for text in texts[:1]:  # the deepest, from which other depths are planned
-        if text.own_locks:
-            yield (
-                f"note: in {text.file!r} the source takes locks itself:"
-                f" {', '.join(text.own_locks)}; the compiler does not see them, and gives"
-                " the same to what spills"
-            )
-        short_loops = {
-            (ring.loop.line, ring.loop.runs)
-            for ring in text.rings
-            if not ring.point.versions
-            if ring.loop and ring.loop.runs and ring.loop.runs <= depths[-1]
-        }
-        if not all(depth in read for depth in depths):
-            for line, runs in sorted(short_loops):
-                yield (
-                    f"note: in {text.file!r} the loop of line {line} runs {runs} times:"
-                    f" from depth {runs} on the compiler sizes its rings in another way;"
-                    " read those depths"
-                )
+    if not texts:
+        return
+    deepest, read = texts[0], {text.depth for text in texts}
+    if deepest.own_locks:
+        yield (
+            f"note: in {deepest.file!r} the source takes locks itself:"
+            f" {', '.join(deepest.own_locks)}; the compiler does not see them, and gives"
+            " the same to what spills"
+        )
+    if all(depth in read for depth in depths):
+        return
+    short_loops = {
+        (ring.loop.line, ring.loop.runs)
+        for ring in deepest.rings
+        if not ring.point.versions
+        if ring.loop and ring.loop.runs and ring.loop.runs <= depths[-1]
+    }
+    for line, runs in sorted(short_loops):
+        yield (
+            f"note: in {deepest.file!r} the loop of line {line} runs {runs} times: from"
+            f" depth {runs} on the compiler sizes its rings in another way; read those"
+            " depths"
+        )
 
 
 def _unread_note(
@@ -2764,10 +2782,7 @@ def main(args: Sequence[str] | None = None) -> int:
     try:
         try:
             for line in _lines(sys.argv[1:] if args is None else args):
-                try:
-                    print(line)
-                except UnicodeEncodeError:  # a file's name
-                    print(line.encode("ascii", "backslashreplace").decode("ascii"))
+                _print(line)
         except SystemExit as stop:  # argparse has said why
             status = int(stop.code or 0)
         if sys.stdout is not None:

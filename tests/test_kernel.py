@@ -704,17 +704,17 @@ class ArgumentFiles(unittest.TestCase):
 
     def test_no_options(self) -> None:
         tir = (ROOT / "tests/compiled/axpy.d4.tir").read_bytes()
-        cpp = b"#include <x>\nint main() { i--; return -1; } // -- x"
+        cpp = b"#include <x>\nint main() { i--; return -1; } // --depth"
         for content in (tir, cpp, b"kernel.tir", b"a --depth=3"):
             with self.subTest(content[:40]):
                 self.path.write_bytes(content)
                 arg = f"@{self.path}"
-                said = complaint("--summary", arg)
-                self.assertEqual(
-                    said,
-                    f"{arg!r} holds what is no option: a kernel that a compiler printed is"
-                    f" read with --read {self.path}",
-                )
+                for args in (["--summary", arg], ["--read", arg]):
+                    self.assertEqual(
+                        complaint(*args),
+                        f"{arg!r} does not begin with an option; a kernel that a compiler"
+                        f" printed is read with --read {self.path}",
+                    )
         self.path.write_bytes(b"--dept 3")
         self.assertEqual(complaint(f"@{self.path}"), "unrecognized arguments: --dept 3")
 
