@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import tempfile
+import tracemalloc
 import unittest
 import warnings
 from pathlib import Path
@@ -279,6 +280,8 @@ class Ids(unittest.TestCase):
                     expected,
                 )
                 self.assertEqual({each.event for each in found}, {"cross-core"})
+        loop = f"for s in T.serial(16, 20):\n {cross_core('s - 16')}"
+        self.assertEqual(rings(loop, 4), [("Cube-Vector[0]", None, None)])
         # A step leaves nothing out.
         loop = f"for s in range(1, 5, 2):\n {cross_core('s')}"
         self.assertEqual(rings(loop, 4), [("Cube-Vector[1]", None, None)])
@@ -739,6 +742,17 @@ class Texts(unittest.TestCase):
             "the launches of lines 1, 5 each have flags and memory of their own:"
             " expected one",
         )
+
+    def test_loops_in_a_grid_of_many_variables(self) -> None:
+        # No loop copies the names around it.
+        count = 500
+        variables = ", ".join(f"v{number}" for number in range(count))
+        grid = f"for {variables} in T.grid({', '.join(['2'] * count)}):\n"
+        loop = f" for {staged(4)}:\n  T.ascend_set_flag('V_S', s % 4 + v3)\n"
+        tracemalloc.start()
+        self.addCleanup(tracemalloc.stop)
+        self.assertEqual(len(rings(grid + loop * count)), 1)
+        self.assertLess(tracemalloc.get_traced_memory()[1], 20_000_000)
 
     def test_no_warnings_of_python(self) -> None:
         with warnings.catch_warnings(record=True) as caught:
