@@ -242,6 +242,11 @@ class Bases(unittest.TestCase):
             error_of(plan, self.kernel((2, 6), (4, 1), (3, 4)), 1),
             "base 4 of 'c': expected at least 5, where the ids of 'b' end, or its base",
         )
+        # What shares a base ends where the widest of it ends.
+        self.assertEqual(
+            error_of(plan, self.kernel((3, 2), (4, 2), (1, 5)), 1),
+            "base 5 of 'c': expected at least 6, where the ids of 'a' end, or its base",
+        )
         growing = Kernel([SyncPoint("a", base=0), SyncPoint("b", base=3)])
         self.assertEqual(bases(plan(growing, 3)), {"a": 0, "b": 3})
         self.assertEqual(
@@ -481,13 +486,13 @@ class Reservations(unittest.TestCase):
         self.assertEqual(at_1.rejected, "lock pool 36/32")
 
     def test_locks_of_the_cube_come_first(self) -> None:
-        events = ("MTE3_V", "FIX_M", "V_MTE2", "MTE2_MTE1", "S_V", "M_S", None)
+        events = ("MTE3_V", "FIX_S", "V_MTE2", "MTE2_MTE1", "S_V", "M_S", None)
         points = [SyncPoint(f"{event}", event, versions=9) for event in events]
         at_1 = plan(Kernel(points), 1)
         locks = {name: base for name, (_, base) in placed(at_1).items()}
         self.assertEqual(
             sorted(locks, key=lambda name: locks[name]),
-            ["FIX_M", "MTE2_MTE1", "M_S", "MTE3_V", "V_MTE2", "S_V", "None"],
+            ["FIX_S", "MTE2_MTE1", "M_S", "MTE3_V", "V_MTE2", "S_V", "None"],
         )
         self.assertEqual([*locks.values()], [27, 0, 36, 9, 45, 18, 54])
         self.assertEqual([each.name for each in at_1.namespaces], [*events])

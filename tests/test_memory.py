@@ -322,6 +322,23 @@ class BelowTheTable(unittest.TestCase):
         self.assertEqual(limits(kernel).last_depth_without_spill, 8)
         self.assertEqual(limits(kernel, readings).last_depth_without_spill, 1)
 
+    def test_the_depth_after_those_that_were_read(self) -> None:
+        wide = Kernel([SyncPoint("a", versions=9)])
+        readings = {depth: Kernel([SyncPoint("a")]) for depth in (1, 2, 3)}
+        self.assertEqual(limits(wide, readings).last_depth_without_spill, 3)
+        # Beyond the widest, where the kernel alone is not looked at.
+        readings = {
+            depth: Kernel([SyncPoint("a", versions=1)]) for depth in range(1, 41)
+        }
+        self.assertEqual(limits(wide, readings).last_depth_without_spill, 40)
+
+    def test_stages_where_nothing_spills(self) -> None:
+        point = SyncPoint("a", versions=1)
+        kernel = Kernel([point], buffers=[Buffer("b", "l1", 5)])
+        reading = Kernel([point], buffers=[Buffer("b", "l1", 7)])
+        (memory,) = limits(kernel, {1: reading}).memories
+        self.assertEqual(memory.stage_bytes, 5)
+
     def test_buffers_that_only_a_reading_has(self) -> None:
         kernel = Kernel([SyncPoint("a")])
         readings = {3: replace(kernel, buffers=[Buffer("b", "ub", 249 * 1024)])}
@@ -472,6 +489,16 @@ class Merging(unittest.TestCase):
             used = [plan(kernel, depth).memories[0].used for depth in range(1, 8)]
             self.assertEqual(used, [1248, 1216, 1248, 1248, 1248, 1248, 1408])
             self.assertEqual(limits(kernel).last_depth_in_memory, last)
+
+    def test_about_depth_64(self) -> None:
+        for last in range(61, 68):
+            kernel = Kernel(
+                [SyncPoint("s", versions=1)],
+                buffers=[Buffer("a", "ub", 32)],
+                capacities={"ub": 32 * last},
+            )
+            with self.subTest(last):
+                self.assertEqual(limits(kernel).last_depth_in_memory, last)
 
     def test_beyond_64_depths_it_grows(self) -> None:
         kernel = Kernel(

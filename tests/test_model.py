@@ -70,7 +70,11 @@ class Plans(unittest.TestCase):
         self.assertEqual(at_3, plan(kernel, 3))
         self.assertEqual(len({at_3, plan(kernel, 3), plan(kernel, 4)}), 2)
         (namespace,), (memory,) = at_3.namespaces, at_3.memories
-        for each in (at_3, namespace, namespace.sync_points[0], memory, *BUILT_IN):
+        found = limits(kernel)
+        for each in (
+            *(at_3, namespace, namespace.sync_points[0], memory, kernel),
+            *(found, *found.memories, *kernel.buffers, *BUILT_IN),
+        ):
             with self.subTest(each):
                 with self.assertRaises(dataclasses.FrozenInstanceError):
                     each.name = "x"  # type: ignore
