@@ -380,6 +380,13 @@ class Composition(unittest.TestCase):
                 ],
             ),
             ([*group, "--sync-point=c,share=g", "--sharing"], []),
+            (
+                [two, "--sync-point=c", "--sharing"],
+                [
+                    "--sharing has no effect: no two sync points of a namespace share a"
+                    " group"
+                ],
+            ),
             (["--sharing"], []),
             (group, ["without --sharing, share groups share no base id"]),
             ([one], []),
