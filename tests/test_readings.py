@@ -193,9 +193,9 @@ gemm_l1 holds 2 locks, line 64
                 [note(1, 6), note(3, 5)][1:],
             ),
             (
-                f"{six}\n{set_flag('s % 4 + 4', 's in T.serial(5)')}",
+                f"\n{six}\n{set_flag('s % 4 + 4', 's in T.serial(5)')}",
                 ["--max-depth=9"],
-                [note(1, 6), note(3, 5)],
+                [note(2, 6), note(4, 5)],
             ),
             (f"{six}\n{six}", [], [note(1, 6)]),
             (
