@@ -1744,14 +1744,13 @@ def _bounds(node: ast.expr, names: _Values, cross_core: bool = False) -> _Bounds
         return _bounds(node.args[-1], names, cross_core) if node.args else None
     if not isinstance(node, ast.BinOp):
         return None
-    left = _bounds(node.left, names, cross_core)
-    right = _bounds(node.right, names, cross_core)
 
     # What has bounds, even where what it is made of has none.
     modulus = _modulus(node)
     if modulus is not None and modulus > 0:
-        within = left is not None and left[0] >= 0 and left[1] < modulus
-        return left if within else (0, modulus - 1)
+        dividend = _bounds(_without_multiple(node.left, modulus), names, cross_core)
+        within = dividend is not None and dividend[0] >= 0 and dividend[1] < modulus
+        return dividend if within else (0, modulus - 1)
     if cross_core and isinstance(node.op, ast.Mult):
         # The cube addresses the second vector core at + 16: insert_sync.cc:1878.
         factor = _integer(node.left) or _integer(node.right)
@@ -1759,6 +1758,8 @@ def _bounds(node: ast.expr, names: _Values, cross_core: bool = False) -> _Bounds
             return 0, 0
 
     # What lies between its values at the ends of what it is made of.
+    left = _bounds(node.left, names, cross_core)
+    right = _bounds(node.right, names, cross_core)
     apply = _OPERATORS.get(type(node.op))
     if left is None or right is None or apply is None:
         return None
@@ -1779,6 +1780,16 @@ def _modulus(node: ast.BinOp) -> int | None:
         if ast.dump(node.right) == ast.dump(product):
             return _integer(number)
     return None
+
+
+def _without_multiple(node: ast.expr, modulus: int) -> ast.expr:
+    """The x of x % n as RewriteFlagToBuf finds it: tl.Simplify, which runs before it,
+    turns (x - 16) % 8 into x % 8 (3rdparty/tvm/src/arith/rewrite_simplify.cc:1234)."""
+    if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Add, ast.Sub)):
+        number = _integer(node.right)
+        if number is not None and number % modulus == 0:
+            return node.left
+    return node
 
 
 def _loops_used(node: ast.AST, names: _Values) -> frozenset[_Loop]:

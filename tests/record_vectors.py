@@ -20,9 +20,9 @@ and the texts alone, to a directory that is there:
     python3 tests/record_vectors.py compiled DIRECTORY
 
 The kernels are in recorded_kernels.py.  compiled_kernels.json says of each, at
-each depth, what the compiler allots: flags after InsertSync, the bytes of each
-memory after MergeUBAllocations, flags and locks after RewriteFlagToBuf; and what
-stops it, if anything does.  The texts are what it prints after InsertSync, at
+each depth, what the compiler allots: flags before RewriteFlagToBuf, flags and
+locks after it, the bytes of each memory after MergeUBAllocations; and what stops
+it, if anything does.  The texts are what it prints after InsertSync, at
 the depths that come so far; of two_launches one is enough.
 
 merge_ub_allocations.json has memories by themselves: their buffers in bytes, in
@@ -469,8 +469,9 @@ def record_rewriting(
     return found
 
 
-def record_synced(module: Any) -> dict[str, Any]:
-    """What InsertSync allotted."""
+def record_flags(module: Any) -> dict[str, Any]:
+    """What InsertSync allotted, as RewriteFlagToBuf finds it: between the two,
+    Simplify turns (s - 16) % 8 into s % 8, which can be more ids."""
     found: dict[str, Any] = {"blocks": rings_by_event(module)}
     cross_core = []
     for ids in ids_of(module, CROSS_SET_FLAG, CROSS_WAIT_FLAG):
@@ -499,9 +500,8 @@ def record_compiled(kernel: Callable[[int], Any], depths: range) -> dict[str, An
     for depth in depths:
         compiled = compile_kernel(kernel, depth)
         at_depth: dict[str, Any] = by_depth.setdefault(str(depth), {})
-        if compiled.synced is not None:
-            at_depth.update(record_synced(compiled.synced))
         if compiled.before is not None:
+            at_depth.update(record_flags(compiled.before))
             for ids in ids_of(compiled.before, GEMM_L1):
                 lock_reserved = max(lock_reserved, ids.low + GEMM_L1_LOCKS)
         if compiled.error is None:

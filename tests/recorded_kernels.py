@@ -476,6 +476,26 @@ def short_from3(depth: int, n: int = 4096, tile: int = 64) -> Any:
     return main
 
 
+def late_start(depth: int) -> Any:
+    """A loop from 72 to 77, which is shorter than the deeper rings and begins at a
+    multiple of most depths."""
+
+    @T.prim_func
+    def main(X: T.Tensor((2048,), "float32"), Y: T.Tensor((2048,), "float32")):
+        with T.Kernel(4) as bx:
+            x = T.alloc_shared((64,), "float32")
+            y = T.alloc_shared((64,), "float32")
+            T.annotate_buffer_versions({x: depth, y: depth})
+            for s in T.Pipelined(72, 77, num_stages=depth):
+                T.copy(X[(s - 72) * 256 + bx * 64], x)
+                with T.SimdVF():
+                    for i in T.Parallel(64):
+                        y[i] = x[i] + T.float32(1)
+                T.copy(y, Y[(s - 72) * 256 + bx * 64])
+
+    return main
+
+
 def own_flags(depth: int, n: int = 131072, tile: int = 512) -> Any:
     """The source sets flag 7 itself, beside those that the compiler inserts."""
 
@@ -730,6 +750,7 @@ KERNELS: list[Callable[[int], Any]] = [
     both_cores,
     ping_pong,
     short_from3,
+    late_start,
     own_flags,
     dynamic_64,
     fp8_cast,

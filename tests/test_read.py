@@ -161,6 +161,12 @@ class Ids(unittest.TestCase):
             ("(s - 3) % 6", ["s in T.serial(3, 9)"], 0, 6),
             ("(s - 3) % 5", ["s in T.serial(3, 9)"], 0, 5),
             ("(s - 4) % 8", ["s in T.serial(3, 9)"], 0, 8),
+            # A multiple of the modulus vanishes before the ids are bounded.
+            ("(s - 16) % 8", ["s in T.serial(16, 20)"], 0, 8),
+            ("(s - T.int64(8)) % 8", ["s in T.serial(8, 12)"], 0, 8),
+            ("(s + 8) % 8", ["s in T.serial(4)"], 0, 4),
+            ("s // 8 % 8", ["s in T.serial(8)"], 0, 1),
+            ("(s - 12) % 8", ["s in T.serial(12, 16)"], 0, 4),
             ("(s - 4) % 8 + 1", ["s in T.serial(3, 9)"], 1, 8),
             ("5 - s", ["s in range(3)"], 3, 3),
             ("t - s", ["s in range(3)", "t in range(4, 6)"], 2, 4),

@@ -95,7 +95,7 @@ class Texts(unittest.TestCase):
                     at_depth = found["depths"][int(depth) - 1]
                     self.assertEqual(at_depth["from_depth"], int(depth))
                     check_depth(self, kernel, recorded, at_depth)
-        self.assertEqual(texts, 196)
+        self.assertEqual(texts, 206)
         self.assertEqual(texts + 1, len([*COMPILED.iterdir()]))
 
     def check_reading(
